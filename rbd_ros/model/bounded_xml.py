@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""XML of bounded depth and length, without entities, which can expand to anything."""
+"""XML of bounded depth and length, without entities, whose expansion is unbounded."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ MAX_DEPTH = 256
 
 
 def parse_xml(data: bytes, max_elements: int) -> Element:
-    """Return the root of a document, whose tags are without their namespaces.
+    """Return the root of a document; tags have no namespaces.
 
     :param data: the document
     :param max_elements: maximum number of elements
-    :raises ValueError: for what is no XML, declares entities, or is deeper or longer
+    :raises ValueError: if it is not XML, declares entities, or is too deep or too long
 
     >>> from rbd_ros.model.bounded_xml import parse_xml
     >>> [each.tag for each in parse_xml(b'<a xmlns="urn:x"><b/></a>', 10).iter()]
     ['a', 'b']
     """
-    if b'\0' not in data[:4]:  # where one byte is a letter
-        data = data.rstrip(b'\0 \t\r\n')  # some writers add the NUL that ends a text in C
+    if b'\0' not in data[:4]:  # one byte per letter
+        data = data.rstrip(b'\0 \t\r\n')  # some writers add a terminating NUL
     parser = expat.ParserCreate(namespace_separator='}')
     parser.buffer_text = True
     parser.buffer_size = 1 << 20

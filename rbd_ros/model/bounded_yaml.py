@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""YAML of bounded depth: what is nested deeper is rejected before it can overflow a stack.
+"""YAML of bounded depth: deeper nesting is rejected before it can overflow a stack.
 
-Composing YAML recurses, and libyaml's composer does so in C: some tens of thousands of
-brackets, which are a small file, would end the process.
+Composing YAML recurses, in libyaml in C: a small file with some tens of thousands of brackets
+would end the process.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ DEEPEST = 64
 
 
 class BoundedDepth:
-    """Part of a loader, before its base, that rejects deep nesting: `class L(BoundedDepth, Base)`.
+    """Base of a loader that rejects deep nesting: `class L(BoundedDepth, Base)`.
 
-    All loaders of yaml call the first two methods at each level, those of libyaml too.
+    All loaders of yaml, also those of libyaml, call the first two methods at each level.
     """
 
-    #: Levels that are accepted
+    #: Maximum number of levels
     deepest = DEEPEST
     _depth = 0
 
     def descend_resolver(self, parent: Any, index: Any) -> None:
         """Count a level.
 
-        :raises yaml.MarkedYAMLError: if it is one too many, with the place of what it is in
+        :raises yaml.MarkedYAMLError: if it is too deep, with the place of its parent
         """
         self._depth += 1
         if self._depth > self.deepest:
@@ -44,9 +44,9 @@ class BoundedDepth:
         super().ascend_resolver()  # type: ignore[misc]
 
     def scan_flow_scalar(self, style: str) -> Any:
-        """Return a quoted scalar; two surrogates, as JSON escapes an emoji, are one character.
+        """Return a quoted scalar; a surrogate pair of a JSON escape is one character.
 
-        :raises yaml.MarkedYAMLError: for one without the other, which no file can hold
+        :raises yaml.MarkedYAMLError: for an unpaired surrogate, which UTF-8 cannot encode
         """
         token = super().scan_flow_scalar(style)  # type: ignore[misc]
         try:
@@ -59,19 +59,19 @@ class BoundedDepth:
 
 
 class _SafeLoader(BoundedDepth, yaml.SafeLoader):
-    """Plain values."""
+    """Loader of plain values."""
 
 
 class _BaseLoader(BoundedDepth, yaml.BaseLoader):
-    """Texts alone."""
+    """Loader of texts only."""
 
 
 def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
-    """Return the content of YAML as plain values of Python.
+    """Return the content of YAML as Python values.
 
     :param source: the text, or an open file
-    :param words: whether scalars stay the texts that they are
-    :raises yaml.YAMLError: for what is no YAML, or too deep
+    :param words: whether scalars stay texts
+    :raises yaml.YAMLError: if it is not YAML, or too deep
 
     >>> from rbd_ros.model.bounded_yaml import load_yaml
     >>> load_yaml('{a: [1, 2]}')
@@ -82,10 +82,10 @@ def load_yaml(source: Union[str, IO[str]], words: bool = False) -> Any:
 
 
 def compose_yaml(source: str) -> Any:
-    """Return nodes of YAML, which know how and where they were written; None if there is nothing.
+    """Return the nodes of YAML, with their style and place; None for an empty text.
 
     :param source: the text
-    :raises yaml.YAMLError: for what is no YAML, or too deep
+    :raises yaml.YAMLError: if it is not YAML, or too deep
 
     >>> from rbd_ros.model.bounded_yaml import compose_yaml
     >>> [key.value for key, _ in compose_yaml('{a: [1, 2]}').value]

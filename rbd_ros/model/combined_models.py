@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Several models as one: robots side by side on one fixed base, or one mounted on another."""
+"""Combination of models: robots side by side on one fixed base, or one mounted on another."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from rbd_ros.model.model_parts import Coupling, snapped
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.spatial.scalar import Scalar
 
-#: Deviation of the rotation of a pose from an orthonormal matrix that passes for rounding.
+#: Tolerance of the rotation of a pose to an orthonormal matrix, for rounding.
 _ROUNDING = 1e-6
 
 
@@ -31,19 +31,18 @@ def combine_models(
 ) -> Model:
     """Return the model of several robots, connected by the base only.
 
-    Joints, links and shapes are called by the name of their robot, a slash, and their own name;
-    those of a robot named '' keep theirs. Bodies and variables follow each other in the order of
-    the robots.
+    Names of joints, links and shapes are prefixed by their robot's name and a slash, except for a
+    robot named ''. Bodies and variables are in the order of the robots.
 
     :param models: models by the names of the robots
     :param placements: transforms from base coordinates of the whole to those of a robot, by its
-        name; others are not moved. The pose of a base that floats is relative to its robot's
-        coordinates, as it is in the robot alone
+        name; the default is the identity. The pose of a floating base is relative to its robot's
+        coordinates, as in the robot alone
     :param gravity: acceleration of gravity in base coordinates of the whole, (3,) [m/s^2]; None:
-        the one that all models have in their own
-    :param name: name of the whole; '': made of those of the robots
-    :raises ModelError: without a model, for a name with a slash, an unknown name among the
-        placements, two links or joints of one name, or gravities that differ
+        the common one of all models
+    :param name: name of the whole; '': made from those of the robots
+    :raises ModelError: without a model, for a name with a slash, an unknown name in `placements`,
+        duplicate names of links or joints, or different gravities
 
     >>> from rbd_ros.model import combine_models
     >>> from rbd_ros.spatial import PluckerTransform
@@ -78,13 +77,12 @@ def with_robot_mounted(
 ) -> Model:
     """Return the model that carries another one, such as a gripper, on a link.
 
-    :param model: the model that carries
-    :param other: the model that is carried; its gravity does not matter
+    :param model: the carrying model
+    :param other: the mounted model; its gravity is ignored
     :param link: name of the link, or of the joint, in whose frame it is mounted
     :param placement: transform from coordinates of that frame to base coordinates of `other`
-    :param name: what names of the carried links, joints and shapes begin with, before a slash;
-        '': they keep theirs
-    :raises ModelError: for a name that is taken, or if the base of `other` floats
+    :param name: prefix of the mounted links, joints and shapes, followed by a slash; '': no prefix
+    :raises ModelError: for a duplicate name, or if the base of `other` floats
     :raises ValueError: for an unknown link
 
     >>> from rbd_ros.model import load_urdf, with_robot_mounted
@@ -116,7 +114,7 @@ def with_robot_mounted(
 
 
 def _joined(parts: Sequence[_Part], name: str, gravity: Tuple[Scalar, Scalar, Scalar]) -> Model:
-    """Return the model of parts, whose bodies and variables follow each other."""
+    """Return the model of parts, with consecutive bodies and variables."""
     bodies: List[Body] = []
     links: Dict[str, Link] = {}
     frames: Dict[str, Frame] = {}
@@ -155,11 +153,11 @@ def _joined(parts: Sequence[_Part], name: str, gravity: Tuple[Scalar, Scalar, Sc
 
 
 def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
-    """Transform to the coordinates of a robot from its pose.
+    """Return the transform to the coordinates of a robot from its pose.
 
     :param name: name of the robot
-    :param pose: homogeneous matrix, orthonormal but for rounding, (4, 4) [1, m]
-    :raises ModelError: if it is not a pose, naming the robot
+    :param pose: homogeneous matrix, orthonormal up to rounding, (4, 4) [1, m]
+    :raises ModelError: if it is not a pose, with the name of the robot
     """
     try:
         T = pose_matrices(f'the placement of {name!r}', pose).copy()
@@ -186,9 +184,9 @@ def transform_of_pose(name: str, pose: ArrayLike) -> PluckerTransform:
 class _Part:
     """A model as a part of a larger one.
 
-    :param name: what its names begin with, before a slash; '': they remain as they are
-    :param mount: frame of the whole where its own base is
-    :param before: number of bodies before its own
+    :param name: prefix of its names, followed by a slash; '': no prefix
+    :param mount: frame of the whole at its base
+    :param before: number of preceding bodies
     """
 
     def __init__(self, model: Model, name: str, mount: Frame, before: int):
@@ -196,11 +194,11 @@ class _Part:
         self.prefix = f'{name}/' if name else ''
 
     def number(self, body: int) -> int:
-        """Return the number of a body in the whole; its base is part of another."""
+        """Return the number of a body in the whole; its base is part of another body."""
         return body + self.before if body else self.mount.body
 
     def placed(self, X: PluckerTransform, body: int) -> PluckerTransform:
-        """Transform from coordinates of a body, which for the base is the one it is part of."""
+        """Return the transform from coordinates of a body; the base is part of another one."""
         if body or self.mount.placement == PluckerTransform.identity():
             return X
         return snapped(X * self.mount.placement)
@@ -224,7 +222,7 @@ class _Part:
         ]
 
     def joints(self) -> Sequence[str]:
-        """Return the names of all joints, fixed ones and those that close loops too."""
+        """Return the names of all joints, including fixed ones and loop joints."""
         own = [*(body.joint_name for body in self.model.bodies), *self.model.joint_frames]
         own += [loop.name for loop in self.model.loops]
         return [self.prefix + name for name in dict.fromkeys(own)]
@@ -232,8 +230,8 @@ class _Part:
     def bodies(self, nq: int, nv: int) -> List[Body]:
         """Return the bodies in the whole.
 
-        :param nq: position variables of the bodies before
-        :param nv: velocity variables of the bodies before
+        :param nq: position variables of the preceding bodies
+        :param nv: velocity variables of the preceding bodies
         """
         return [
             replace(
@@ -274,7 +272,7 @@ class _Part:
         return [
             replace(
                 each,
-                # Those without a name remain so.
+                # Unnamed shapes have no prefix.
                 name=each.name and self.prefix + each.name,
                 link=self.prefix + each.link,
                 body=self.number(each.body),
@@ -309,7 +307,7 @@ def _common_gravity(
 
 
 def _actuated(parts: Sequence[_Part]) -> Optional[Tuple[str, ...]]:
-    """Return names of the joints that have actuators in the robots alone; None: unknown."""
+    """Return names of the actuated joints of all robots; None: unknown."""
     if all(part.model.actuated is None and not part.model.loops for part in parts):
         return None
     return tuple(part.prefix + joint for part in parts for joint in part.model.actuated_joints)

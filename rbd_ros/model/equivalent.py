@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamically equivalent models with fewer parameters (book 9.7): same torques, less arithmetic.
 
-Two DoFs of a model do not show in its equations of motion. A joint's axis may be described by
-any of its points, so the frame of a body can be moved along the axis, to the point where the
-translation from the parent's frame is shortest. And what a joint cannot excite of the inertia of
-its body (for a revolute joint: the mass, the first moment along the axis, and an equal inertia
-about both other axes) can be moved to its parent without effect. Parameters that become zero in
-this way cost nothing once the code is specialized.
+Two changes of a model do not affect its equations of motion. First, a joint's axis may be
+described by any of its points, so the frame of a body can be moved along the axis, to the point
+with the shortest translation from the parent's frame. Second, the part of a body's inertia that
+its joint does not excite (for a revolute joint: the mass, the first moment along the axis, and an
+equal inertia about both other axes) can be moved to its parent. Parameters that become zero cost
+nothing in specialized code.
 
 The resulting model is for joint forces and accelerations only. Its inertias may be unphysical, and
-its energy and momentum are not the robot's.
+its energy and momentum differ from the robot's.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from rbd_ros.model.model import Frame, Model
 from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 from rbd_ros.spatial.linear3 import Vector3, ZERO3
 
-# A translation below this share of the lengths that it is the difference of is rounding, and is
-# made zero: only exact zeros save operations.
+# Translations below this fraction of their operands are rounding, and become exact zeros, which
+# save operations.
 _ROUNDING = 1e-15
 
 
@@ -70,8 +70,8 @@ def _with_frames_moved_along_axes(model: Model) -> Model:
 def with_inertias_moved_inward(model: Model) -> Model:
     """Return the model with inertia that joints do not excite moved inward, leaves first (9.7).
 
-    Each body keeps the fewest parameters other than zero that its joint allows, and its parent
-    takes the rest along. The book's sweep forgets to transform it to the parent's coordinates.
+    Each body keeps the fewest nonzero parameters that its joint permits, and its parent gets the
+    rest. The book's algorithm omits the transformation to the parent's coordinates.
 
     :param model: model whose inertias are floats, not symbols
 
@@ -92,8 +92,9 @@ def with_inertias_moved_inward(model: Model) -> Model:
 def with_inertia_moved(model: Model, i: int, delta: RigidBodyInertia) -> Model:
     """Return the model with an inertia moved from a body to its parent (book 9.7).
 
-    The equation of motion is the same if the joint between the two does not excite it, as what
-    `JointType.not_excited` gives (book eq 9.30, table 9.7). What the base gets, nothing moves.
+    The equation of motion is unchanged if the joint between the two does not excite it, as with
+    the result of `JointType.not_excited` (book eq 9.30, table 9.7). The base does not move, so
+    inertia moved there has no effect.
 
     :param i: number of the body that loses it
     :param delta: the inertia I_delta, in coordinates of that body

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors about a robot's description.
+"""Errors in a robot's description.
 
-Every message names the element, link or joint at fault and what to do about it.
+Every message names the element, link or joint, and the cure.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ import difflib
 from itertools import islice
 from typing import Any, Iterable, List
 
-#: Names that a message lists rather than the one that is hardly alike.
+#: Maximum number of names that are all listed instead of similar ones.
 FEW = 8
 
 
 class ModelError(ValueError):
-    """A robot description that cannot become a model."""
+    """A robot description that cannot be converted to a model."""
 
 
 class SingularMassMatrixError(ModelError):
@@ -24,7 +24,7 @@ class SingularMassMatrixError(ModelError):
 
 
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
-    """Return the message about an unknown name, with similar names, or all if none is.
+    """Return the message about an unknown name, with similar names, or all if there are none.
 
     :param what: kind of thing that has the name, such as 'link'
     :param known: known names
@@ -38,10 +38,10 @@ def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
 def similar_names(
     name: Any, known: Iterable[str], count: int = 3, likeness: float = 0.6
 ) -> List[str]:
-    """Return the known names that are like one, most alike first; only beginnings are compared.
+    """Return similar known names, most similar first; only prefixes are compared.
 
     :param count: maximum number of names
-    :param likeness: least likeness, from 0 to 1
+    :param likeness: minimum similarity, from 0 to 1
     """
     if not isinstance(name, str):
         return []
@@ -51,6 +51,6 @@ def similar_names(
 
 
 def did_you_mean(names: Iterable[str]) -> str:
-    """Return the end of a message that names what may be meant, '' if there is nothing."""
+    """Return the end of a message that suggests names, '' without names."""
     text = ', '.join(names)
     return f'; did you mean {text}?' if text else ''

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Floating bases: a base that moves freely as a body behind a 6-DoF joint, and back (book 9.3).
+"""Floating bases: a base as a body behind a 6-DoF joint, and back (book 9.3).
 
-A model has a fixed base, body 0. Where the base of a mechanism moves, it becomes body 1, connected
-to the fixed base by a joint of six degrees of freedom, and all other numbers grow by one. The
-book's algorithms for floating bases do without that joint: their body 0 is the one that moves.
+Body 0 of a model is fixed. A floating base becomes body 1, connected to the fixed base by a joint
+of six degrees of freedom, and all other numbers grow by one. The book's algorithms for floating
+bases have no such joint: their body 0 moves.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from rbd_ros.spatial import PluckerTransform, RigidBodyInertia
 
 
 def with_floating_base(model: Model) -> Model:
-    """Return the model with its base moving freely, by a joint named 'floating_base'.
+    """Return the model with a floating base, by a joint named 'floating_base'.
 
-    The numbers of bodies grow by one, nq by 7 and nv by 6. The new body takes its name and frame
-    from the first link on the base, and the inertia of all links there.
+    The numbers of bodies grow by one, nq by 7 and nv by 6. The new body has the name and frame of
+    the first link on the base, and the inertia of all links there.
 
     :param model: model with a fixed base
     :raises ModelError: if there is a joint of that name, or the model floats already
@@ -53,14 +53,14 @@ def with_floating_base(model: Model) -> Model:
 
 
 def reject_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int) -> None:
-    """Reject to let a base move that has no mass and carries only what moves freely on it.
+    """Reject a floating base without mass that carries only free bodies.
 
-    Such a base is the world: with another joint, the pose of the robot would be given twice.
+    Such a base is the world: another joint would duplicate the pose of the robot.
 
     :param bodies: bodies of a model
     :param links: links of the model
     :param base: number of the base
-    :raises ModelError: naming the joint that moves freely already
+    :raises ModelError: with the name of the existing free joint
     """
     carried = [body for body in bodies if body.parent == base]
     free = bool(carried) and all(body.joint.pose_variables() == (0, 4) for body in carried)
@@ -73,10 +73,10 @@ def reject_second_base(bodies: Sequence[Body], links: Iterable[Link], base: int)
 
 
 def with_fixed_base(model: Model) -> Model:
-    """Return the model without the joint of its floating base, which is now body 0.
+    """Return the model without the joint of its floating base, which becomes body 0.
 
-    What moves relative to the base is left: nq shrinks by 7 and nv by 6. Where the base is, the
-    model no longer says, and what is fixed to the world is not part of it.
+    Only motion relative to the base is left: nq shrinks by 7 and nv by 6. The model does not
+    contain the pose of the base or bodies that are fixed to the world.
 
     :param model: model with a floating base
     :raises ModelError: if it has none, or a loop joint connects it to the world
@@ -128,7 +128,7 @@ def base_inertia(model: Model) -> RigidBodyInertia:
 
 
 def is_free(body: Body) -> bool:
-    """Return whether the joint of a body constrains nothing, whatever its name.
+    """Return whether the joint of a body has six degrees of freedom, whatever its name.
 
     :param body: body of a model
     """
@@ -136,7 +136,7 @@ def is_free(body: Body) -> bool:
 
 
 def is_free_base(body: Body) -> bool:
-    """Return whether a body moves freely in the world, with its pose as `Floating` has it.
+    """Return whether a body is free in the world, with a pose as in `Floating`.
 
     :param body: body of a model
     """
@@ -144,9 +144,9 @@ def is_free_base(body: Body) -> bool:
 
 
 def not_floating(model: Model) -> str:
-    """Return the reason why a model has no floating base, in words; '' if it has one.
+    """Return the reason why a model has no floating base, '' if it has one.
 
-    One body moves freely relative to the fixed base, and all others are carried by it.
+    A model with a floating base has one free body, which carries all others.
     """
     roots = [body for body in model.bodies if body.parent == 0]
     fixed = [body for body in roots if body.joint.pose_variables() is None]
@@ -169,9 +169,9 @@ def not_floating(model: Model) -> str:
 def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
     """Return the model with higher numbers of bodies, base included, and of variables.
 
-    :param bodies: by how much the numbers of the bodies grow
-    :param nq: by how much the numbers of the position variables grow
-    :param nv: by how much those of the velocity variables grow
+    :param bodies: increment of the numbers of bodies
+    :param nq: increment of the indices of position variables
+    :param nv: increment of the indices of velocity variables
     """
     here = PluckerTransform.identity()
     now = {i: Frame(i + bodies, here) for i in range(len(model.bodies) + 2)}
@@ -191,7 +191,7 @@ def _renumbered(model: Model, bodies: int, nq: int, nv: int) -> Model:
 
 
 def floating_bases(model: Model) -> List[int]:
-    """Return the numbers of the bodies that move freely in the world.
+    """Return the numbers of the bodies that are free in the world.
 
     :param model: model of a robot
 

@@ -3,8 +3,8 @@
 """Kinematic tree of a system model: its numbering, its coordinates, its gears, its frames.
 
 Bodies are numbered regularly (parents first), 0 is the fixed base, and body i is connected to its
-parent by joint i. Tree coordinates count every joint; independent coordinates, those of the public
-interface, leave the mimic joints out. Without mimic joints the two are the same.
+parent by joint i. Tree coordinates include every joint; independent coordinates, used by the
+public interface, exclude mimic joints. Without mimic joints the two are the same.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from rbd_ros.model.parent_array import ParentArray
 
 
-#: Part of a limit, or of a range, below which a difference is rounding of the description.
+#: Relative tolerance of limits for rounding in the description.
 _ROUNDING = 1e-6
 
-#: Names of the limits in messages, the fields that they are in, and their units.
+#: Names of the limits in messages, their fields, and their units.
 _NAMES = (
     ('positions', ('lower', 'upper'), 'rad or m'),
     ('speed', ('velocity',), 'rad/s or m/s'),
@@ -35,14 +35,14 @@ _NAMES = (
 
 @dataclass(frozen=True)
 class GearLimits:
-    """Limits of independent joints, those of the joints that follow them among them.
+    """Limits of independent joints, including those of the joints that follow them.
 
-    With q_f = r q + o, a follower's position limits are (limit - o) / r, exchanged where r < 0;
+    With q_f = r q + o, a follower's position limits are (limit - o) / r, exchanged for r < 0;
     its speed limit is divided by |r|. Its effort limit is multiplied by |r|: by power, an effort
-    tau that goes to the follower whole is tau / r there.
+    tau that is transmitted to the follower is tau / r there.
 
-    :param limits: by number of the body
-    :param notices: which limits became narrower, and which contradict each other
+    :param limits: limits by number of the body
+    :param notices: narrowed and contradictory limits
     """
 
     limits: Mapping[int, JointLimits]
@@ -50,10 +50,10 @@ class GearLimits:
 
 
 def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLimits:
-    """Return limits of independent joints, with which those of their mimic joints hold as well.
+    """Return limits of independent joints that also keep those of their mimic joints.
 
-    A speed or an effort limit 0 of a follower is one that the description does not know, and so
-    are position limits that leave no room: those are left out, with a notice.
+    A speed or effort limit 0 of a follower counts as unknown. So do position limits that permit no
+    motion, with a notice.
 
     :param bodies: bodies 1, 2, ... of the tree
     :param couplings: its gears
@@ -93,7 +93,7 @@ def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
         return JointLimits()
 
     def positions(lower: float, upper: float) -> Tuple[float, float]:
-        # Infinite ones by their sign, whatever the ratio.
+        # Infinite limits get their sign, for any ratio.
         one, other = (lower - offset) / ratio, (upper - offset) / ratio
         return min(one, other), max(one, other)
 
@@ -113,12 +113,12 @@ def _leaves_room(given: JointLimits, geared: JointLimits) -> bool:
     """Return whether two ranges of positions overlap in more than one position."""
     room = min(given.upper, geared.upper) - max(given.lower, geared.lower)
     range_ = min(given.upper - given.lower, geared.upper - geared.lower)
-    # What cannot move by itself need not be able to.
+    # A joint that cannot move needs no range.
     return room > _ROUNDING * range_ or (range_ == 0.0 and room >= 0.0) or room == math.inf
 
 
 def _narrowed(given: JointLimits, geared: JointLimits) -> JointLimits:
-    """Return limits that keep both, those `given` where the others differ by rounding alone."""
+    """Return limits that keep both; those `given` if the others differ by rounding only."""
 
     def most(x: float, y: float, size: float) -> float:
         return y if y < x and not x - y <= _ROUNDING * size else x
@@ -133,7 +133,7 @@ def _narrowed(given: JointLimits, geared: JointLimits) -> JointLimits:
         soft_lower, soft_upper = given.soft_lower, given.soft_upper
     velocity = most(given.velocity, geared.velocity, geared.velocity)
     if given.velocity == 0.0 and geared.velocity < math.inf:
-        velocity = geared.velocity  # 0 is not known, and narrowed by any
+        velocity = geared.velocity  # 0 is unknown
     effort = most(given.effort, geared.effort, geared.effort)
     return JointLimits(lower, upper, velocity, effort, soft_lower, soft_upper)
 
@@ -151,7 +151,7 @@ def _contradiction(bodies: Sequence[Body], coupling: Coupling, given: JointLimit
 
 
 def _changes(given: JointLimits, kept: JointLimits) -> str:
-    """Return the changes to the limits of a joint, in words; '' if those shown are unchanged."""
+    """Return the changes to the limits of a joint as text; '' if those shown are unchanged."""
     found = []
     for name, fields, unit in _NAMES:
         before = [getattr(given, field) for field in fields]
@@ -164,7 +164,7 @@ def _changes(given: JointLimits, kept: JointLimits) -> str:
 
 @dataclass(frozen=True)
 class GearedTree:
-    """Bodies and joints of a kinematic tree, some of its joints geared to others.
+    """Bodies and joints of a kinematic tree, with gears between joints.
 
     :param name: name of the robot
     :param bodies: bodies 1, 2, ... in regular order; `body(i)` and `outward()` use the book's
@@ -196,7 +196,7 @@ class GearedTree:
 
     @cached_property
     def parent_array(self) -> ParentArray:
-        """Parents of the bodies, with the supports, children and subtrees that follow."""
+        """Parents of the bodies, with supports, children and subtrees."""
         from rbd_ros.model.parent_array import ParentArray
 
         return ParentArray(tuple(body.parent for body in self.bodies))
@@ -259,9 +259,9 @@ class GearedTree:
 
     @cached_property
     def independent_slices(self) -> Dict[int, Tuple[slice, slice]]:
-        """Slices of q and v that hold the joint variables of each independent body.
+        """Slices of q and v of each independent body, by its number.
 
-        The keys are the numbers of the bodies, the values a slice of q and a slice of v each.
+        The values are a slice of q and a slice of v each.
         """
         result, nq, nv = {}, 0, 0
         for i in self.independent:
@@ -297,9 +297,9 @@ class GearedTree:
 
     @property
     def limits(self) -> Mapping[int, JointLimits]:
-        """Limits of the independent joints, with which those of their mimic joints hold, too.
+        """Limits of the independent joints, which also keep those of their mimic joints.
 
-        The keys are the numbers of the bodies. What each joint was given is in `Body.limits`.
+        The keys are the numbers of the bodies. `Body.limits` has the declared limits.
         """
         return self._gear_limits.limits
 
@@ -311,7 +311,7 @@ class GearedTree:
     # -- gears: q_tree = gamma(q), v_tree = G v (book eq 3.11, 9.26)
 
     def tree_position(self, q: Sequence[Scalar]) -> List[Scalar]:
-        """Return positions of all joints, gamma(q), (tree_nq,), of the independent q, (nq,)."""
+        """Return positions of all joints, gamma(q), (tree_nq,), from the independent q, (nq,)."""
         result: List[Scalar] = []
         for i, _ in self.outward():
             master, ratio, offset = self._gears[i]
@@ -323,7 +323,7 @@ class GearedTree:
         """Return the velocities or accelerations of all joints, G v, from the independent ones.
 
         :param v: velocities or accelerations of the independent joints, (nv,)
-        :return: those of the tree, (tree_nv,)
+        :return: velocities or accelerations of the tree, (tree_nv,)
         """
         return [
             v[k] if ratio == 1.0 else ratio * v[k]
@@ -331,7 +331,7 @@ class GearedTree:
         ]
 
     def independent_velocity(self, v: Sequence[Scalar]) -> List[Scalar]:
-        """Return the velocities or accelerations of the independent joints, (nv,), among all."""
+        """Return the velocities or accelerations of the independent joints, (nv,), from all."""
         return [v[k] for i in self.independent for k in range(self.tree_nv)[self.body(i).v]]
 
     def independent_force(self, tau: Sequence[Scalar]) -> List[Scalar]:
@@ -351,12 +351,12 @@ class GearedTree:
         """Return J G, with columns for the independent coordinates, from J for all joints.
 
         :param J: matrix of m rows, such as a Jacobian, (m, tree_nv)
-        :return: the same for the independent velocities, (m, nv)
+        :return: matrix for the independent velocities, (m, nv)
         """
         return [self.independent_force(row) for row in J]
 
     def independent_matrix(self, H: Sequence[Sequence[Scalar]]) -> List[List[Scalar]]:
-        """Return G^T H G of the independent coordinates, (nv, nv), from H of the tree.
+        """Return G^T H G for the independent coordinates, (nv, nv), from H of the tree.
 
         :param H: matrix of the tree, such as its mass matrix, (tree_nv, tree_nv)
         """
@@ -370,7 +370,7 @@ class GearedTree:
     def link(self, name: str) -> Link:
         """Return the link of the given name.
 
-        :raises ValueError: if there is none; the message lists similar names
+        :raises ValueError: if it does not exist, with similar names
         """
         if name not in self.links:
             raise ValueError(unknown_name('link', name, self.links))
@@ -379,7 +379,7 @@ class GearedTree:
     def frame(self, name: str) -> Frame:
         """Return the frame of a link, or of a joint if no link has that name.
 
-        :raises ValueError: if there is none; the message lists similar names
+        :raises ValueError: if it does not exist, with similar names
         """
         if name in self.links:
             return Frame(self.links[name].body, self.links[name].placement)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shapes of links and of objects around a robot, for collision detection and for drawing.
 
-No dynamics algorithm uses them. `Shape` is what a URDF gives; the others stand in world files.
+Dynamics algorithms do not use them. `Shape` has the types of URDF; world files have more.
 """
 
 from __future__ import annotations
@@ -87,9 +87,9 @@ class Plane:
 
 @dataclass(frozen=True, eq=False)
 class HeightField:
-    """Ground of varying height over a rectangle centered at the origin; all below it is solid.
+    """Ground of varying height over a rectangle centered at the origin, solid below.
 
-    Two are equal if their size and their heights are.
+    Two are equal if their sizes and heights are.
 
     :param size: lengths of the rectangle along x and y, (2,) [m]
     :param heights: z on a regular grid as seen from above, (rows, columns), both at least 2 [m]:
@@ -112,12 +112,12 @@ class HeightField:
 class Geometry:
     """Shape fixed to a body.
 
-    :param name: name in the URDF, '' if it has none
-    :param link: name of the URDF link it belongs to
-    :param body: index of the body that carries it (0 is the base)
+    :param name: name in the URDF, '' without one
+    :param link: name of its URDF link
+    :param body: index of its body (0 is the base)
     :param placement: transform from body to geometry coordinates
     :param role: 'collision' or 'visual'
-    :param color: color of the material of the URDF, None if it gives none
+    :param color: color of the material in the URDF; None without one
     """
 
     name: str

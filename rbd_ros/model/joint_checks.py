@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the methods of a joint type agree with each other, by its examples (book 4.4).
+"""Consistency checks of the methods of a joint type, with its examples (book 4.4).
 
-Derivatives are central differences: what contradicts is off by much more than their error.
+Derivatives are central differences: contradictions are much larger than their error.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def check_joint_type(kind: Any) -> None:
     """Reject a class that is not a joint type, lacks methods, or has contradictory methods.
 
     :param kind: the class
-    :raises ModelError: naming the class and the verb
+    :raises ModelError: with the class and the method
     """
     name = getattr(kind, '__name__', repr(kind))
     if not (isinstance(kind, type) and issubclass(kind, JointType)):

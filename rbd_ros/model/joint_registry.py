@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint types by name, for files: those of joints/, and those that users register.
+"""Joint types by their names in files: those of joints/, and registered ones.
 
-A file can name only what is here; nothing in it imports code.
+Files can only name registered types; nothing in a file imports code.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rbd_ros.model.joint_checks import check_joint_type
 from rbd_ros.model.joints import JointType
 from rbd_ros.spatial.linear3 import Vector3
 
-#: What a parameter of a joint type is in a file.
+#: Types of a parameter of a joint type in a file.
 NUMBER, DIRECTION = 'number', 'direction'
 
 _KINDS = {'float': NUMBER, 'int': NUMBER, 'Vector3': DIRECTION}
@@ -32,7 +32,7 @@ class RegisteredType(NamedTuple):
     :param name: name in files
     :param kind: the class
     :param make: returns a joint of it from its parameters
-    :param parameters: what each parameter is, `NUMBER` or `DIRECTION`
+    :param parameters: type of each parameter, `NUMBER` or `DIRECTION`
     """
 
     name: str
@@ -45,15 +45,15 @@ _registered: Dict[str, RegisteredType] = {}
 
 
 def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Type[JointType]:
-    """Make a joint type known to extension files; it serves as a decorator, too.
+    """Register a joint type for extension files; usable as a decorator.
 
-    Parameters that files can give are numbers and unit vectors: fields of a dataclass that are
-    annotated as `float` and `Vector3`. To register the same class again changes nothing.
+    Files can have numbers and unit vectors as parameters: fields of a dataclass that are annotated
+    as `float` and `Vector3`. Registering the same class again has no effect.
 
     :param kind: class of the joints
-    :param name: name in files; by default that of the class, in small letters with underscores
+    :param name: name in files; by default that of the class in snake_case
     :return: the class
-    :raises ModelError: if verbs are missing or contradict each other, a parameter is neither a
+    :raises ModelError: if methods are missing or contradict each other, a parameter is neither a
         number nor a vector, or the name belongs to another type
 
     >>> from rbd_ros.model import register_joint_type
@@ -87,7 +87,7 @@ def register_joint_type(kind: Type[JointType], name: Optional[str] = None) -> Ty
 
 
 def registered_joint_types() -> Dict[str, RegisteredType]:
-    """Return the types that a file can name, by name: those of the package first.
+    """Return the types that files can name, by name: those of the package first.
 
     >>> from rbd_ros.model.joint_registry import registered_joint_types
     >>> registered_joint_types()['helical'].parameters
@@ -107,7 +107,7 @@ def _own_types() -> Dict[str, RegisteredType]:
 
 def _entry(name: str, kind: Type[JointType]) -> Optional[RegisteredType]:
     about = getattr(kind, 'about', None)
-    if about is not None:  # a type whose axes follow from one of them
+    if about is not None:  # a type whose axes are computed from one of them
         names: Tuple[str, ...] = tuple(inspect.signature(about).parameters)
         return RegisteredType(name, kind, about, dict.fromkeys(names, DIRECTION))
     if not is_dataclass(kind):
@@ -130,5 +130,5 @@ def _snake(title: str) -> str:
 
 
 def joint_name(joint: JointType) -> str:
-    """Return the name of a joint's type, as files have it."""
+    """Return the name of a joint's type in files."""
     return _snake(type(joint).__name__)

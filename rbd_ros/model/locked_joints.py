@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A model with some joints locked: what they move becomes part of the body before."""
+"""A model with locked joints: their bodies become part of the bodies before."""
 
 from __future__ import annotations
 
@@ -13,22 +13,21 @@ from rbd_ros.model.errors import ModelError, unknown_name
 from rbd_ros.model.model import Body, Frame, JointLimits, Model
 from rbd_ros.spatial import PluckerTransform
 
-#: Position of a joint: one number, or several of a joint with several position variables.
+#: Position of a joint: one number, or several for a joint with several position variables.
 Position = Union[float, Sequence[float]]
 
 
 def with_joints_locked(model: Model, positions: Mapping[str, Position]) -> Model:
     """Return the model with some joints fixed at given positions.
 
-    The others keep their order and all that they have; joints that mimic a locked one are locked
-    too. Links, shapes and frames of all joints stay, on the bodies before the locked joints;
-    armature, friction and springs of locked joints go.
+    The other joints keep their order and properties; joints that mimic a locked one are locked
+    too. Links, shapes and frames of all joints are kept, on the bodies before the locked joints;
+    armature, friction and springs of locked joints are dropped.
 
-    :param positions: positions by joint name [rad or m]; of a joint with several position
-        variables, a sequence of them
+    :param positions: positions by joint name [rad or m]; a sequence for a joint with several
+        position variables
     :raises ModelError: for an unknown joint, one that mimics another or moves as a function of
-        time, a position that is none or is outside the limits, or a loop that is left without a
-        body that moves
+        time, a position that is invalid or outside the limits, or a loop without a moving body
 
     >>> from rbd_ros.model import with_joints_locked
     >>> shorter = with_joints_locked(model, {'wrist_2_joint': 0.5})
@@ -37,8 +36,8 @@ def with_joints_locked(model: Model, positions: Mapping[str, Position]) -> Model
     """
     locked = _locked_positions(model, positions)
     bodies: List[Body] = []
-    #: By number of a body before: its number now, and the transform to its coordinates from those
-    #: of the body that it is part of now.
+    #: By number of a previous body: its present number, and the transform to its coordinates from
+    #: those of the body of which it is a part now.
     now: Dict[int, Frame] = {0: Frame(0, PluckerTransform.identity())}
     for i, body in model.outward():
         parent = now[body.parent]
@@ -72,7 +71,7 @@ def with_joints_locked(model: Model, positions: Mapping[str, Position]) -> Model
 def _locked_positions(
     model: Model, positions: Mapping[str, Position]
 ) -> Dict[int, Tuple[float, ...]]:
-    """Return the position variables of all joints that are locked, by number of their body."""
+    """Return the position variables of all locked joints, by number of their body."""
     numbers = {body.joint_name: i for i, body in model.outward()}
     followers = {each.body: each for each in model.couplings}
     locked: Dict[int, Tuple[float, ...]] = {}

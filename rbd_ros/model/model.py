@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""System model of a robot (book 4.6, table 4.3): a kinematic tree, and what is not of its tree.
+"""System model of a robot (book 4.6, table 4.3): a kinematic tree with loops, shapes, gravity.
 
 The tree and its numbering are in geared_tree.py, bodies and joints in model_parts.py. A model is
-immutable; variants are made by the `with_` methods, whose arguments may be symbols.
+immutable; the `with_` methods return variants, and their arguments may be symbols.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class Model(GearedTree):
     :param loops: joints that close kinematic loops
     :param geometries: shapes
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
-    :param warnings: what was noticed while the model was built
+    :param warnings: warnings from the construction
     :param actuated: names of the joints that have actuators; None: unknown, see
         `actuated_joints`
 
@@ -77,12 +77,12 @@ class Model(GearedTree):
     ) -> Model:
         """Return the model with the joint variables of `bodies` laid out one after another.
 
-        The inertias of the bodies are those of their links, whatever `bodies` say. Elements of the
-        transforms that are zero or one but for rounding are made so, because what is known to be
-        zero need not be computed.
+        The inertias of the bodies are computed from their links. Elements of transforms that are
+        zero or one up to rounding become exact, since known zeros need no computation.
 
         :param name: name of the robot
-        :param bodies: bodies in regular order (parents first); `q`, `v` and `inertia` are set here
+        :param bodies: bodies in regular order (parents first), whose `q`, `v` and `inertia` are
+            set
         :param links: links on these bodies and on the base
         :param others: further fields of the model
         :raises ModelError: if the numbering is not regular
@@ -132,8 +132,8 @@ class Model(GearedTree):
     def actuated_joints(self) -> Tuple[str, ...]:
         """Names of the independent joints that have actuators, in order.
 
-        Those that the description's extension names; else, in a tree, all of them, and with loops
-        those whose effort limit is finite and not zero.
+        Those named by the extension; otherwise all of a tree, and with loops those with a finite,
+        nonzero effort limit.
 
         >>> linkage = Robot.from_urdf('urdf/four_bar.urdf', extension='config/four_bar.yaml')
         >>> linkage.model.actuated_joints
@@ -151,10 +151,9 @@ class Model(GearedTree):
     def moved_parts(self, now: Mapping[int, Frame]) -> Dict[str, Any]:
         """Return links, frames, gears, loops and shapes on other bodies, by field of the model.
 
-        They go where their bodies went. What is on a body that is not in `now` is left out, and
-        so are gears and loops of such bodies.
+        Everything on a body that is not in `now` is dropped, including its gears and loops.
 
-        :param now: by number of a body, 0 included: the body that it is part of now, and the
+        :param now: by number of a body, including 0: the body of which it is a part now, and the
             transform from there to its coordinates
 
         >>> from rbd_ros.model import Frame
@@ -203,7 +202,7 @@ class Model(GearedTree):
 
         :param name: name of the link
         :param inertia: inertia in link coordinates; its parameters may be symbols
-        :param add: whether it is added to the link's own inertia, as a payload is, or replaces it
+        :param add: whether to add it to the link's own inertia, like a payload, or to replace that
         :raises ValueError: if there is no such link
 
         >>> from rbd_ros.spatial import RigidBodyInertia
@@ -287,12 +286,12 @@ class Model(GearedTree):
     def with_springs(
         self, stiffness: Mapping[str, float], rest: Optional[Mapping[str, float]] = None
     ) -> Model:
-        """Return the model with other springs at some joints, which the simulator knows.
+        """Return the model with other springs at some joints, which the simulator uses.
 
         :param stiffness: by joint name [N m/rad or N/m], 0 for none; other joints keep theirs
-        :param rest: position where the spring is not deformed, 0 where it is left out [rad or m]
+        :param rest: position where the spring is not deformed; the default is 0 [rad or m]
         :raises ModelError: for an unknown joint, one with several DoFs or one that moves as
-            a function of time, a negative stiffness, or what is not finite
+            a function of time, a negative stiffness, or a number that is not finite
 
         >>> sprung = Robot(model.with_springs({'elbow_joint': 40.0}, rest={'elbow_joint': -1.5}))
         >>> sprung.stiffness[2], sprung.spring_rest[2]  # [N m/rad], [rad]
@@ -331,19 +330,18 @@ class Model(GearedTree):
 
 
 TURN = 2.0 * math.pi
-#: Most turns of a joint after which a mimic joint counts as where it was.
+#: Maximum number of turns in the period of a joint with mimic joints.
 MAX_TURNS = 1000
-#: Deviation of a multiplier from a ratio of whole numbers that is rounding in the description.
+#: Tolerance of a multiplier to a ratio of integers, for rounding in the description.
 ROUNDING = 1e-9
 
 
 def position_periods(model: Model) -> List[float]:
-    """Return the changes of position after which joints are where they were, (nv,) [rad].
+    """Return the periods of positions, after which the configuration is the same, (nv,) [rad].
 
-    That of a joint that turns without limits of position is 2 pi. Where mimic joints follow it by
-    a fraction of its angle, it takes whole turns more until these are where they were, too. It is
-    infinite for joints with limits or springs, joints that slide or have several DoFs,
-    and joints that a mimic joint of that kind follows.
+    That of a continuous joint is 2 pi. If mimic joints follow it with a fraction of its angle, the
+    period is a multiple that also restores these. It is infinite for joints with limits or
+    springs, joints that slide or have several DoFs, and joints that such a mimic joint follows.
     """
     turns: Dict[int, int] = {i: int(_is_periodic(model, i)) for i in model.independent}
     for coupling in model.couplings:
@@ -354,7 +352,7 @@ def position_periods(model: Model) -> List[float]:
         if not exact or not _is_periodic(model, coupling.body):
             turns[coupling.master] = 0
             continue
-        # The fewest turns that are whole multiples of both numbers.
+        # The least common multiple.
         before, own = turns[coupling.master], ratio.denominator
         turns[coupling.master] = before * own // math.gcd(before, own)
     return [
@@ -365,7 +363,7 @@ def position_periods(model: Model) -> List[float]:
 
 
 def _is_periodic(model: Model, i: int) -> bool:
-    """Return whether the joint of a body turns without limits and without a spring."""
+    """Return whether the joint of a body rotates without limits and without a spring."""
     body = model.body(i)
     return _is_unlimited(body.limits) and body.stiffness == 0.0 and _repeats(body.joint)
 
@@ -377,7 +375,7 @@ def _is_unlimited(limits: JointLimits) -> bool:
 
 
 def _repeats(joint: JointType) -> bool:
-    """Return whether a turn more is the same place: not for joints that advance as they turn."""
+    """Return whether a full turn restores the position: not for joints that also advance."""
     if joint.nq != 1 or joint.nv != 1 or joint.is_rheonomic:
         return False
     start, half, whole = (joint.transform([q]) for q in (0.0, 0.5 * TURN, TURN))

@@ -15,9 +15,9 @@ from rbd_ros.spatial.rotation import NORM_TOLERANCE
 
 @dataclass(frozen=True)
 class JointLimits:
-    """Limits of a joint, which hold for each of its degrees of freedom.
+    """Limits of a joint, which apply to each of its degrees of freedom.
 
-    A limit that the description does not give is infinite.
+    Missing limits are infinite.
 
     :param lower: minimum position [rad or m]
     :param upper: maximum position [rad or m]
@@ -48,17 +48,17 @@ class Body:
     :param joint_name: name of the joint
     :param joint: kinematic type of the joint
     :param tree_transform: X_T, from the parent's to the joint's coordinates
-    :param inertia: inertia of the body and all that is fixed to it, in body coordinates
+    :param inertia: inertia of the body and all links fixed to it, in body coordinates
     :param damping: viscous damping [N m s/rad or N s/m]
     :param friction: Coulomb friction [N m or N]
     :param armature: reflected rotor inertia, added to the diagonal of the mass matrix [kg m^2 or
         kg]
     :param limits: limits of the joint
-    :param urdf_type: joint type as the URDF calls it
-    :param q: where the joint's position variables lie among those of the tree
-    :param v: where the joint's velocity variables lie among those of the tree
-    :param stiffness: of a spring at the joint [N m/rad or N/m]
-    :param rest: position of the joint where the spring is not deformed [rad or m]
+    :param urdf_type: joint type in the URDF
+    :param q: slice of the joint's position variables in those of the tree
+    :param v: slice of the joint's velocity variables in those of the tree
+    :param stiffness: stiffness of a spring at the joint [N m/rad or N/m]
+    :param rest: position of the joint without spring force [rad or m]
 
     >>> body = model.body(3)
     >>> body.name, body.joint_name, body.parent, body.limits.effort
@@ -82,11 +82,11 @@ class Body:
     rest: float = 0.0
 
     def unit_position(self, q: Sequence[float]) -> Tuple[float, ...]:
-        """Return a position that somebody wrote, with a quaternion of length 1.
+        """Return a position from user input, with a unit quaternion.
 
         :param q: position variables of the joint, (nq,)
         :raises ValueError: if the quaternion is zero, or its norm so far from 1 that the numbers
-            are likely to be in another order
+            are probably in another order
 
         >>> model.body(1).unit_position([0.5])
         (0.5,)
@@ -95,7 +95,7 @@ class Body:
             unit = self.joint.normalize(q)
         except ValueError as error:
             raise ValueError(f'position of joint {self.joint_name!r}: {error}') from None
-        # A unit quaternion is as far from the one given as that one's norm is from one.
+        # The distance to the unit quaternion is the error of the norm.
         if math.dist(unit, q) > NORM_TOLERANCE:
             after = ', then the position' if len(unit) > 4 else ''
             raise ValueError(
@@ -108,13 +108,13 @@ class Body:
 
 @dataclass(frozen=True)
 class Link:
-    """A link of the description: a frame on a body, and its share of that body's inertia.
+    """A link of the description: a frame on a body, and its part of that body's inertia.
 
     :param name: name of the link
-    :param body: number of the body it is part of, 0 for the base
+    :param body: number of its body, 0 for the base
     :param placement: transform from body to link coordinates
     :param inertia: inertia of the link alone, in link coordinates
-    :param parent: name of the link that it is joined to, '' if that is not known or there is none
+    :param parent: name of the parent link, '' if unknown or without one
     :param joint: name of the joint between them, likewise
 
     >>> link = model.link('tool0')
@@ -171,8 +171,8 @@ class LoopJoint:
     """A joint outside the spanning tree, which closes a kinematic loop (book 4.1.3, 8.2).
 
     :param name: name of the joint
-    :param predecessor: frame that it connects from
-    :param successor: frame that it connects to
+    :param predecessor: frame on the first body
+    :param successor: frame on the second body
     :param joint: kinematic type of the joint, one that `closes_loops`
 
     >>> from rbd_ros.model import LoopJoint
@@ -189,7 +189,7 @@ class LoopJoint:
 
 
 def snapped(X: PluckerTransform) -> PluckerTransform:
-    """Return a transform without rounding: what is 0, 1 or -1 to within 1e-15, exactly so.
+    """Return a transform with exact elements: those within 1e-15 of 0, 1 or -1 are rounded.
 
     For the translation, within 1e-15 of its largest element.
     """

@@ -13,10 +13,10 @@ from rbd_ros.model.errors import ModelError
 
 @dataclass(frozen=True)
 class ParentArray:
-    """Parents of numbered bodies, and the sets that follow from them (book 4.1.4).
+    """Parents of numbered bodies, and the derived sets (book 4.1.4).
 
     :param parents: lambda(1), lambda(2), ...: number of each body's parent, 0 for the base
-    :raises ModelError: if a parent does not come before its child
+    :raises ModelError: if a child precedes its parent
 
     >>> from rbd_ros.model.parent_array import ParentArray
     >>> tree = ParentArray((0, 1, 1, 3))  # 2 and 3 hang on 1, and 4 on 3
@@ -39,7 +39,7 @@ class ParentArray:
 
     @cached_property
     def _masks(self) -> Tuple[int, ...]:
-        """Supports as bit masks, the base's included: bit j of mask i means that j supports i."""
+        """Supports as bit masks, including the base: bit j of mask i means that j supports i."""
         masks = [0]
         for i, parent in enumerate(self.parents, start=1):
             masks.append(masks[parent] | 1 << i)
@@ -51,7 +51,7 @@ class ParentArray:
 
     @cached_property
     def supports(self) -> Tuple[Tuple[int, ...], ...]:
-        """Support kappa(i) of each body from the base on: joints between it and the base.
+        """Support kappa(i) of each body and of the base: joints between it and the base.
 
         In ascending order, from the base outward; kappa(0) is empty.
         """
@@ -79,5 +79,5 @@ class ParentArray:
 
     @cached_property
     def depth(self) -> int:
-        """Joints between the base and the body that is furthest from it."""
+        """Number of joints between the base and the furthest body."""
         return max(map(len, self.supports))

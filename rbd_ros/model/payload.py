@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The ten inertial parameters of a payload, from the figures of a data sheet."""
+"""The ten inertial parameters of a payload, from values of a data sheet."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ import numpy as np
 
 from rbd_ros.array_types import FloatArray
 
-#: Maximum mass [kg] and distance of the center of mass [m]: more is a typing error.
+#: Maximum mass [kg] and distance of the center of mass [m]; larger values are typing errors.
 MAXIMUM_MASS, MAXIMUM_DISTANCE = 1e5, 100.0
 
 
 def payload_parameters(
     mass: float, center_of_mass: Sequence[float] = (0.0, 0.0, 0.0), inertia: Any = None
 ) -> FloatArray:
-    """Return the inertial parameters of a payload as the kernels take them, (10,).
+    """Return the inertial parameters of a payload for the kernels, (10,).
 
     :param mass: mass [kg]
-    :param center_of_mass: center of mass in coordinates of the link that carries it, (3,) [m]
+    :param center_of_mass: center of mass in coordinates of the carrying link, (3,) [m]
     :param inertia: inertia about the center of mass along the axes of the link: (6,) ixx, ixy,
         ixz, iyy, iyz, izz, or (3, 3) [kg m^2]; None or empty: a point mass
     :return: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
-    :raises ValueError: for an unphysical inertia, or more than any robot carries
+    :raises ValueError: for an unphysical inertia, or implausibly large values
 
     >>> payload_parameters(2.0, (0.0, 0.0, 0.1))  # 2 kg, 0.1 m in front of the link
     array([2.  , 0.  , 0.  , 0.2 , 0.02, 0.  , 0.  , 0.02, 0.  , 0.  ])
@@ -52,8 +52,7 @@ def check_payload(parameters: Any) -> FloatArray:
     """Check that ten inertial parameters are physical, and return them as an array, (10,).
 
     :param parameters: m, m c (3), and Ixx, Ixy, Ixz, Iyy, Iyz, Izz about the origin of the link
-    :raises ValueError: for an unphysical inertia, or more than any robot carries; the message
-        says what is wrong
+    :raises ValueError: for an unphysical inertia, or implausibly large values
     """
     try:
         values = np.array(parameters, dtype=float)
@@ -84,7 +83,7 @@ def check_payload(parameters: Any) -> FloatArray:
     about_origin[np.triu_indices(3)] = values[4:]
     about_origin = about_origin + np.triu(about_origin, 1).T
     about_com = about_origin - m * (c @ c * np.eye(3) - np.outer(c, c))
-    # Rounding of the shift is relative to what is shifted.
+    # The rounding error of the shift is relative to its operands.
     _check_principal_moments(about_com, 1e-9 * np.abs(about_origin).max())
     return values
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A model without a link and without all that the link carries."""
+"""A model without a link and all links that it carries."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from rbd_ros.spatial import PluckerTransform
 def without_link(model: Model, name: str) -> Model:
     """Return the model without a link, its joint, and all links that it carries.
 
-    Loops that close over one of them are left out.
+    Loop joints on these links are removed, too.
 
     :param name: name of the link
-    :raises ModelError: for the root link, or if a joint that stays mimics one that does not
+    :raises ModelError: for the root link, or if a remaining joint mimics a removed one
     :raises ValueError: for an unknown link
 
     >>> from rbd_ros.model import without_link
@@ -62,7 +62,7 @@ def without_link(model: Model, name: str) -> Model:
 
 
 def _carriers(model: Model, name: str) -> Iterator[str]:
-    """Yield a link and all that carry it, to the root."""
+    """Yield a link and its ancestors, to the root."""
     while name:
         yield name
         name = model.link(name).parent

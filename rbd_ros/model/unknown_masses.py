@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links without known mass: those with shapes but without inertia.
 
-A massless link is legal in URDF, as a frame is. A link that has shapes is a thing that weighs
-something: without a mass, torques that carry it are too small, and nothing else shows it.
+A massless link is legal in URDF, for example as a frame. A link with shapes has weight: without a
+mass, torques that carry it are too small, without any other sign.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from typing import Any, Dict, Mapping, Tuple
 from rbd_ros.model.errors import ModelError
 from rbd_ros.model.model import Model
 
-#: What is known of links that move and have shapes, before their names.
+#: Message about moving links with shapes, before their names.
 WITHOUT_MASS = 'moving links have shapes but no mass, so torques lack their weight'
 
 
 def links_without_mass(model: Model) -> Tuple[str, ...]:
-    """Return the links that move and have shapes but no mass.
+    """Return the moving links that have shapes but no mass.
 
-    A link that is fixed to one with a mass is left out: that mass may well be of both.
+    A link that is fixed to one with a mass is not included: that mass may be of both.
 
-    :param model: model whose inertias are numbers
+    :param model: model with numeric inertias
 
     >>> from rbd_ros.model.unknown_masses import links_without_mass
     >>> links_without_mass(model)
@@ -42,7 +42,7 @@ def links_without_mass(model: Model) -> Tuple[str, ...]:
 def bodies_without_mass(model: Model) -> Tuple[str, ...]:
     """Return the moving bodies that have shapes but no mass.
 
-    :param model: model whose inertias are numbers
+    :param model: model with numeric inertias
 
     >>> from rbd_ros.model.unknown_masses import bodies_without_mass
     >>> bodies_without_mass(model)
@@ -55,7 +55,7 @@ def bodies_without_mass(model: Model) -> Tuple[str, ...]:
 def moving_mass(model: Model) -> float:
     """Return the mass of all moving bodies [kg].
 
-    :param model: model whose inertias are numbers
+    :param model: model with numeric inertias
 
     >>> from rbd_ros.model.unknown_masses import moving_mass
     >>> moving_mass(model)  # [kg]
@@ -67,9 +67,9 @@ def moving_mass(model: Model) -> float:
 def require_masses(model: Model, gravity: Any) -> None:
     """Reject a robot without moving mass if there is gravity.
 
-    :param model: model whose inertias are numbers
+    :param model: model with numeric inertias
     :param gravity: acceleration of gravity, (3,) [m/s^2]
-    :raises ModelError: if all gravity torques would be zero because masses are missing
+    :raises ModelError: if all gravity torques are zero because masses are missing
 
     >>> from rbd_ros.model.unknown_masses import require_masses
     >>> require_masses(model, (0.0, 0.0, -9.81))
@@ -82,13 +82,13 @@ def require_masses(model: Model, gravity: Any) -> None:
 
 
 def unjudged_joints(model: Model, loads: Mapping[str, float]) -> Dict[str, str]:
-    """Return the joints whose load is not known, and why.
+    """Return the joints with unknown load, and the reasons.
 
-    A joint that mimics another one is part of what that one carries. With loops, what one joint
-    carries is shared by all, so that one body without mass concerns each.
+    A mimic joint counts as part of the joint that it follows. With loops, all joints share the
+    load, so one body without mass concerns each.
 
-    :param model: model whose inertias are numbers
-    :param loads: masses that links carry beside their own, by link [kg]
+    :param model: model with numeric inertias
+    :param loads: additional masses on links, by link [kg]
 
     >>> from rbd_ros.model.unknown_masses import unjudged_joints
     >>> from rbd_ros.spatial import RigidBodyInertia

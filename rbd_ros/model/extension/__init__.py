@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Extension of a URDF, from a YAML file or a mapping.
 
-extension_document.py reads it line by line, fields.py knows kinds of values; each section
-(joint_groups.py, gears.py, extension_loops.py) makes a model of a model; extension_reader.py
+extension_document.py reads it, with line numbers, and fields.py checks values. Each section
+(joint_groups.py, gears.py, extension_loops.py) converts a model to a model; extension_reader.py
 applies them in order. See docs/extension.md.
 
 The names below are loaded on first use.

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An extension, or armature file, as read: mappings, lists and scalars, each with its line.
+"""An extension or armature file as mappings, lists and scalars with their lines.
 
-A YAML file is composed, never constructed, so that nothing in it becomes an object; a mapping in
-Python becomes the same without lines. Size, depth and number of entries are bounded.
+A YAML file is composed, never constructed, so that it cannot create objects; a Python mapping
+gives the same structure without lines. Size, depth and number of entries are bounded.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rbd_ros.model.urdf.schema import shorten
 
 MAX_BYTES = 1024 * 1024
 MAX_ENTRIES = 20_000
-#: Of a mapping in Python, which has no aliases and takes no time to parse.
+#: For a Python mapping, which has no aliases and needs no parsing.
 MAX_PYTHON_ENTRIES = 1_000_000
 MAX_DEPTH = 16
 
-#: Where an extension comes from: a path of a YAML file, or its content.
+#: Source of an extension: path of a YAML file, or its content.
 Source = Union[str, 'os.PathLike[str]', Mapping[str, Any]]
 
 _TAGS = {f'tag:yaml.org,2002:{name}': name for name in ('bool', 'float', 'int', 'null')}
-#: What is known of files that are no text, and the cure.
+#: Text for files that are not text, and the cure.
 _UNREADABLE, _READABLE = 'an unreadable', 'give a YAML file in UTF-8'
-#: What may be a name: texts, and words such as `off`, which are texts where a name is meant.
+#: Tags of names: texts, and booleans such as `off`, which are texts where a name is expected.
 _NAMES = ('tag:yaml.org,2002:str', 'tag:yaml.org,2002:bool')
 _TRUE, _FALSE = ('true', 'yes', 'on'), ('false', 'no', 'off')
 _ADMITTED = (*_TAGS, *(f'tag:yaml.org,2002:{name}' for name in ('str', 'map', 'seq', 'timestamp')))
@@ -44,7 +44,7 @@ class Item:
     :param value: dict of items by name, list of items, or a scalar: a number, bool, None or str
     :param line: line of the file, 0 if there is no file
     :param lines: lines of the names of a mapping
-    :param word: how a boolean was written, which may be a name: YAML 1.1 reads `on` as one
+    :param word: text of a boolean, which may be a name: YAML 1.1 reads `on` as one
     """
 
     value: Any
@@ -57,7 +57,7 @@ class Item:
 class Document:
     """The outermost mapping of an extension.
 
-    :param label: what it is called in messages
+    :param label: name of the document in messages
     :param item: the mapping
     """
 
@@ -65,7 +65,7 @@ class Document:
     item: Item
 
     def where(self, line: int) -> str:
-        """Label, and the line if there is one."""
+        """Return the label, and the line if there is one."""
         return f'{self.label}: line {line}' if line else self.label
 
 
@@ -78,11 +78,11 @@ def read_document(
 ) -> Document:
     """Read an extension from a file or a mapping.
 
-    :param kind: what it is called in messages
-    :param example: what may stand in it
-    :param empty: whether there may be nothing at all
-    :param page: where it is described
-    :raises ModelError: for a file that cannot be read, is no YAML, or is larger than any robot's
+    :param kind: kind of document in messages
+    :param example: example of its content
+    :param empty: whether it may be empty
+    :param page: page that describes it
+    :raises ModelError: for a file that cannot be read, is not YAML, or is too large
     """
     if isinstance(source, Mapping):
         document = Document(kind, _Converter(kind).item(source))
@@ -111,10 +111,10 @@ def parse_document(
     """Read the text of an extension file.
 
     :param text: YAML
-    :param kind: what it is called in messages
-    :param example: what may stand in it
-    :param page: where it is described
-    :param key_of_list: key that a list without one has; empty: it is rejected
+    :param kind: kind of document in messages
+    :param example: example of its content
+    :param page: page that describes it
+    :param key_of_list: key for a list at the top; empty: it is rejected
     :raises ModelError: as `read_document`
     """
     if len(text) > MAX_BYTES:
@@ -133,11 +133,11 @@ def _no_mapping(document: Document, example: str, page: str) -> ModelError:
     return ModelError(f'{where}: expected a mapping such as "{example}" at the top; see {page}')
 
 
-# -- mappings of Python
+# -- Python mappings
 
 
 class _Converter:
-    """Items of the values of Python, as many as a file may have."""
+    """Converter of Python values to items, with the limits of a file."""
 
     def __init__(self, label: str):
         self.label, self.entries = label, 0
@@ -167,9 +167,9 @@ class _Converter:
 
 
 class _Loader(BoundedDepth, yaml.SafeLoader):
-    """Composer that rejects aliases, unending depth and too many entries.
+    """Composer that rejects aliases, deep nesting and too many entries.
 
-    Nothing here needs an alias, and a few of them can make a short file expand to gigabytes.
+    Aliases are not needed, and a few of them can expand a short file to gigabytes.
     """
 
     deepest = MAX_DEPTH
@@ -257,7 +257,7 @@ def _item(node: Any, label: str) -> Item:
 
 
 def _scalar(kind: str, text: str) -> Any:
-    """Return the value of a plain word; numbers stay texts, read like those of a URDF."""
+    """Return the value of a plain scalar; numbers stay texts, parsed like those of a URDF."""
     if kind == 'null':
         return None
     if kind == 'bool' and text.lower() in (*_TRUE, *_FALSE):
@@ -266,4 +266,4 @@ def _scalar(kind: str, text: str) -> Any:
 
 
 class Number(str):
-    """Text of a number without quotes in a file, which therefore is not a name."""
+    """Text of an unquoted number in a file, which therefore is not a name."""

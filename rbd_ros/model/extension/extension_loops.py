@@ -17,9 +17,9 @@ Loops = Iterable[Union[LoopJoint, Mapping[str, Any]]]
 
 
 def with_loops(model: Model, section: Field) -> Model:
-    """Return the model with the loops that the section `loops` closes.
+    """Return the model with the loops of the section `loops`.
 
-    :param section: entries by the names of the loop joints
+    :param section: entries by names of loop joints
     """
     for name, field in section.mapping((), None).items():
         model = _closed(model, name, field)
@@ -30,7 +30,7 @@ def with_listed_loops(model: Model, loops: Loops) -> Model:
     """Return the model with further loops, from an argument.
 
     :param loops: loop joints, or mappings with a name
-    :raises ModelError: naming the loop
+    :raises ModelError: with the loop
     """
     listed: Sequence[Any] = list(loops)
     for k, loop in enumerate(listed, start=1):

@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reader of what URDF cannot say of a robot, from a file or a mapping.
-
-Joints, gears, springs, loops.
-"""
+"""Reader of properties that URDF cannot describe: joints, gears, springs, loops."""
 
 from __future__ import annotations
 
@@ -20,9 +17,9 @@ from rbd_ros.model.model import Model
 
 
 def with_springs(model: Model, section: Field) -> Model:
-    """Return the model with the springs that the section `springs` gives.
+    """Return the model with the springs of the section `springs`.
 
-    :param section: entries by the names of the joints
+    :param section: entries by joint names
     """
     joints = {body.joint_name: body.joint for body in model.bodies}
     stiffness: Dict[str, float] = {}
@@ -52,7 +49,7 @@ def _with_actuated(model: Model, section: Field) -> Model:
     return replace(model, actuated=names)
 
 
-#: Sections in the order in which they take effect, so that each may name what those before made.
+#: Sections in the order of their application; each may refer to results of earlier ones.
 _SECTIONS: Dict[str, Callable[[Model, Field], Model]] = {
     'joints': with_joint_groups,
     'gears': with_gears,
@@ -68,13 +65,13 @@ SECTIONS = tuple(_SECTIONS)
 class Extension:
     """An extension, read but not yet applied.
 
-    :param document: what was read
+    :param document: content
     """
 
     def __init__(self, document: Document):
         self.document = document
         content = document.item
-        # An armature file alone, as there were before.
+        # An armature file without a section name.
         if content.value and not set(content.value) & set(SECTIONS):
             if not any(isinstance(item.value, (dict, list)) for item in content.value.values()):
                 content = Item({'armature': content}, 0, {'armature': content.line})
@@ -85,9 +82,9 @@ class Extension:
             entry.way = name
 
     def applied(self, model: Model) -> Model:
-        """Return the model with all that the extension says.
+        """Return the model with the extension applied.
 
-        :raises ModelError: naming file, line, element and cure
+        :raises ModelError: with file, line, element and cure
         """
         for name, apply in _SECTIONS.items():
             entry = self._entries.get(name)
@@ -104,7 +101,7 @@ class Extension:
 
 
 def read_extension(source: Union[Source, Extension, None]) -> Extension:
-    """Return the extension from a path, a mapping, or as it is; None is an empty one.
+    """Return the extension from a path, a mapping, or unchanged; None is an empty one.
 
     :raises ModelError: if it cannot be read, or has an unknown section
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of an extension by kind: names, numbers, vectors, placements; errors name the element."""
+"""Values of an extension by type: names, numbers, vectors, placements, with error messages."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
 
-#: An axis that is shorter than this part of one has no direction, but for rounding.
+#: Minimum length of an axis, relative to a unit vector.
 SHORTEST_AXIS = 1e-12
 
-#: Keys of SDF, MJCF, SRDF and MoveIt, by the keys of our files with the same meaning. Similar
-#: spelling alone would suggest a key of another meaning.
+#: Keys of SDF, MJCF, SRDF and MoveIt, by our keys of the same meaning. Similar spelling alone
+#: would suggest wrong keys.
 _KEYS_ELSEWHERE = {
     'initial_joint_positions': 'configuration initial_positions joint_positions keyframe qpos q',
     'static': 'movable fixed is_static dynamic freejoint',
@@ -49,7 +49,7 @@ class Field:
 
     :param document: the extension
     :param item: the value
-    :param way: names on the way to it, as "loops: 'pin': axis"
+    :param way: keys on the path to it, such as "loops: 'pin': axis"
     """
 
     def __init__(self, document: Document, item: Item, way: str):
@@ -59,15 +59,15 @@ class Field:
         """Return the error that names this value."""
         return ModelError(f'{self.document.where(self.item.line)}: {self.way}: {problem}')
 
-    # -- what it is
+    # -- values
 
     def mapping(
         self, required: Iterable[str] = (), optional: Optional[Iterable[str]] = ()
     ) -> Dict[str, Field]:
         """Return the entries by name.
 
-        :param required: names that must be there
-        :param optional: others that may be there; None: any
+        :param required: required names
+        :param optional: optional names; None: any
         """
         if not isinstance(self.item.value, dict):
             raise self.error(f'expected a mapping, got {self._shown()}; write "name: value" lines')
@@ -81,7 +81,7 @@ class Field:
                     text = unknown_name('key', name[:80], known)
                     if here := [k for k in same if k in known]:
                         text = f'unknown key {name!r}; did you mean {here[0]!r}?'
-                    elif same:  # of another entry of the file
+                    elif same:  # key of another entry of the file
                         text = f'unknown key {name!r}; there are {", ".join(known)}'
                     raise ModelError(f'{self.document.where(line)}: {self.way}: {text}')
         for name in required:
@@ -93,7 +93,7 @@ class Field:
         }
 
     def sequence(self) -> List[Field]:
-        """Return the elements in their order."""
+        """Return the elements in order."""
         if not isinstance(self.item.value, list):
             raise self.error(f'expected a list, got {self._shown()}; write "[a, b]"')
         return [
@@ -102,7 +102,7 @@ class Field:
         ]
 
     def name(self) -> str:
-        """Return the name of something."""
+        """Return a name."""
         value = self.item.word or self.item.value
         if isinstance(value, Number):
             raise self.error(
@@ -113,7 +113,7 @@ class Field:
         return value
 
     def names(self) -> Tuple[str, ...]:
-        """Return several names, no two alike."""
+        """Return several different names."""
         fields = self.sequence()
         names = [field.name() for field in fields]
         for k, name in enumerate(names):
@@ -135,9 +135,9 @@ class Field:
         return self.item.value
 
     def number(self, minimum: float = -math.inf) -> float:
-        """Return the finite number.
+        """Return a finite number.
 
-        :param minimum: smallest that is accepted
+        :param minimum: minimum
         """
         value = self.item.value
         try:
@@ -183,7 +183,7 @@ class Field:
 
 
 def unit_vector(axis: Vector3) -> Optional[Vector3]:
-    """Return the unit vector along another one, None if it is too short to have a direction."""
+    """Return the unit vector along a vector, None if it is too short."""
     largest = max(map(abs, axis))
     if largest < SHORTEST_AXIS:
         return None
@@ -195,7 +195,7 @@ def unit_vector(axis: Vector3) -> Optional[Vector3]:
 
 
 def placement(entries: Mapping[str, Field]) -> PluckerTransform:
-    """Transform into the frame at `xyz` [m], turned by `rpy` [rad]; both are optional."""
+    """Return the transform into the frame at `xyz` [m], rotated by `rpy` [rad]; both optional."""
     xyz = entries['xyz'].vector() if 'xyz' in entries else linear3.ZERO3
     E: Any = linear3.IDENTITY3
     if 'rpy' in entries:

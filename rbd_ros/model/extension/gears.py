@@ -17,9 +17,9 @@ from rbd_ros.spatial import linear3, PluckerTransform, RigidBodyInertia
 def with_gears(model: Model, section: Field) -> Model:
     """Return the model with joints coupled by gears, q = ratio q_master + offset.
 
-    Gears on gears are composed, those of <mimic> among them.
+    Gears on gears, including <mimic>, are composed.
 
-    :param section: entries by the names of the joints that follow
+    :param section: entries by the names of the following joints
     """
     numbers = {body.joint_name: i for i, body in model.outward()}
     gears: Dict[int, Tuple[int, float, float]] = {
@@ -87,10 +87,10 @@ def _composed(
 def with_rotors(model: Model, section: Field) -> Model:
     """Return the model with rotors behind gears, as separate bodies or as armature.
 
-    A rotor as a body is mounted on the parent of the joint that it drives, spins `ratio` times as
-    fast, and its inertia is added to what the URDF has.
+    A rotor body is mounted on the parent of its joint and spins `ratio` times as fast; its inertia
+    is added to that of the URDF.
 
-    :param section: entries by the names of the joints that rotors drive
+    :param section: entries by the names of the driven joints
     """
     numbers = {body.joint_name: i for i, body in model.outward()}
     drives = {c.body: c for c in model.couplings}
@@ -151,7 +151,7 @@ def with_rotors(model: Model, section: Field) -> Model:
 
 
 def with_armature(model: Model, section: Field) -> Model:
-    """Return the model with the armature that the section `armature` gives."""
+    """Return the model with the armature of the section `armature`."""
     known = [body.joint_name for body in model.bodies]
     values = {}
     for name, field in section.mapping((), None).items():

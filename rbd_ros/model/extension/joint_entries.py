@@ -15,13 +15,13 @@ from rbd_ros.spatial.linear3 import Vector3
 def joint_type(
     field: Field, known: Tuple[str, ...], directions: Mapping[str, Vector3] = {}
 ) -> Tuple[JointType, Dict[str, Field]]:
-    """Return the joint that an entry describes by `type`, its parameters and `reversed`.
+    """Return the joint of an entry with `type`, its parameters and `reversed`.
 
     :param field: the entry, a mapping
     :param known: further keys that it may have
-    :param directions: unit vectors of parameters that the entry leaves out
+    :param directions: default unit vectors of parameters
     :return: the joint, and the entries
-    :raises ModelError: for an unknown type, or parameters that it has not or lacks
+    :raises ModelError: for an unknown type, or unknown or missing parameters
     """
     types = registered_joint_types()
     kind = types[field.mapping(('type',), None)['type'].choice(types)]

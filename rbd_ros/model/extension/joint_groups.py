@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints of other types than URDF has: each takes the place of consecutive joints of the tree."""
+"""Joint types beyond URDF: each joint replaces consecutive joints of the tree."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _KEYS = ('replaces', 'origin', 'damping', 'friction')
 
 
 def with_joint_groups(model: Model, section: Field) -> Model:
-    """Return the model with joints of other types, as the section `joints` says.
+    """Return the model with joints of other types, from the section `joints`.
 
     :param model: model of the URDF
     :param section: entries by the names of the new joints
@@ -35,7 +35,7 @@ def _replaced(model: Model, name: str, field: Field, taken: Dict[str, str]) -> M
     members = _members(model, name, field, entries, taken)
     group = [model.body(i) for i in members]
     first, last = group[0], group[-1]
-    # from the frame before the first joint to that after the last, at zero, and back outward
+    # from the frame before the first joint to that after the last one, at zero, and back
     X, axes = PluckerTransform.identity(), []
     for body in reversed(group):
         axis = getattr(body.joint, 'axis', None)
@@ -120,7 +120,7 @@ def _check_intermediate(model: Model, i: int, members: List[int], where: Field) 
 
 
 def _directions(axes: Sequence[Any], to_joint: PluckerTransform) -> Dict[str, Vector3]:
-    """Return the directions that follow from the axes of the replaced joints, in the new frame."""
+    """Return default directions from the axes of the replaced joints, in the new frame."""
     found = [linear3.apply(to_joint.E, axis) for axis in axes if axis is not None]
     if len(found) != len(axes):
         return {}
@@ -134,7 +134,7 @@ def _directions(axes: Sequence[Any], to_joint: PluckerTransform) -> Dict[str, Ve
 
 
 def _limits(group: List[Body]) -> JointLimits:
-    """Return the limits of a joint in place of one; those of several give none of position."""
+    """Return the limits for a joint that replaces one; a replacement of several has none."""
     limits = [body.limits for body in group]
     if len(group) == 1:
         return limits[0]
@@ -156,7 +156,7 @@ def _rebuilt(
     bodies: List[Body] = []
     for i, old in model.outward():
         if i == last:
-            bodies.append(body)  # its parent comes before all that are gone
+            bodies.append(body)  # precedes the replaced bodies
         elif i not in gone:
             X = old.tree_transform * back if old.parent == last else old.tree_transform
             bodies.append(replace(old, parent=new[old.parent], tree_transform=X))

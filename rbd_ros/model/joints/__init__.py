@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint types and their jcalc (book 4.4, table 4.1): one file a type, all with the same methods.
+"""Joint types and their jcalc (book 4.4, table 4.1): one file per type, with the same methods.
 
-What the methods mean is written in `joint_type.py`. The names below are loaded on first use: a
-robot has one or two types.
+`joint_type.py` defines the methods. The names below are loaded on first use: a robot has one or
+two types.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cylindrical joint (book table 4.1): a shaft that turns and slides in its bearing."""
+"""Cylindrical joint (book table 4.1): a shaft that rotates and slides in its bearing."""
 
 from __future__ import annotations
 
@@ -46,5 +46,5 @@ class Cylindrical(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Cylindrical, ...]:
-        """Return the joints along z, and along an axis that is none of the frame's."""
+        """Return a joint along z, and one along a general axis."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

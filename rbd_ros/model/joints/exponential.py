@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Quotients in the exponential maps and logarithms of SO(3), SE(2) and SE(3), and quaternions.
 
-Quotients are regular at zero. Near it they are power series, of as many terms as a double needs at
-the limit where the closed form takes over. Just above its limit, (x - sin x)/x^3 has lost three
-digits to cancellation, and (1 - (x/2) cot(x/2))/x^2 five. What they are multiplied with is smaller
-than the result by x^2, which brings the error down to that of rounding again.
+Quotients are regular at zero. Near it they are power series with the terms that a double needs at
+the limit of the closed form. Just above that limit, (x - sin x)/x^3 has lost three digits to
+cancellation, and (1 - (x/2) cot(x/2))/x^2 five. Their factors are smaller than the result by x^2,
+which reduces the error to that of rounding.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def rotation_vector(quaternion: Scalars) -> Tuple[Scalar, Scalar, Scalar]:
     square = x * x + y * y + z * z
     sine = sqrt(where_positive(square, square, 1.0))
     cosine = absolute(w)
-    # The limit at no turn; at half a turn, where it is not taken, it must not divide by zero.
+    # The limit without rotation; the unused value at half a turn must not divide by zero.
     limit = 2.0 / where_positive(cosine, cosine, 1.0)
     turned = where_positive(square, 2.0 * arctan2(sine, cosine) / sine, limit)
     scale = where_positive(-w, -turned, turned)
@@ -101,7 +101,7 @@ def uniform_quaternion(u: Scalars) -> Tuple[Scalar, ...]:
 
 
 def unit_quaternion(q: Scalars) -> Tuple[float, ...]:
-    """Return the quaternion of floats normalized, unchanged if it is so but for rounding.
+    """Return the normalized quaternion of floats, unchanged if it differs by rounding only.
 
     :raises ValueError: if it is zero
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Zero-DoF joint, which holds two frames together (book 8.3, table 8.1)."""
+"""Zero-DoF joint, which connects two frames rigidly (book 8.3, table 8.1)."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from rbd_ros.spatial.linear3 import IDENTITY3, ZERO3
 
 @dataclass(frozen=True)
 class Fixed(JointType):
-    """No degree of freedom at all.
+    """No degree of freedom.
 
-    As a loop joint it is universal: with a massless body behind a joint of the tree, it closes a
-    loop by any type of joint. In a tree, bodies welded together are better made one body.
+    As a loop joint, with a massless body behind a joint of the tree, it closes a loop by any joint
+    type. In a tree, welded bodies are better combined into one body.
     """
 
     nq = nv = 0
@@ -38,5 +38,5 @@ class Fixed(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Fixed, ...]:
-        """Return the one joint of this type, which has no parameters."""
+        """Return the only joint of this type, which has no parameters."""
         return (cls(),)

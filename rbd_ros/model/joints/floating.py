@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint with six degrees of freedom, of a body that moves freely (book table 4.1 and 4.5)."""
+"""Joint of a free body, with six degrees of freedom (book table 4.1 and 4.5)."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from rbd_ros.spatial.scalar import Scalar, sqrt
 class Floating(JointType):
     """Six degrees of freedom: q = (quaternion w, x, y, z; position x, y, z), v in the successor.
 
-    The quaternion turns successor into predecessor coordinates (R = E^T); its length does not
-    matter. The position is that of the successor's origin in predecessor coordinates (the variant
-    of book 4.5 that is accurate for spinning bodies). The velocity is that of the successor in its
-    own coordinates, angular before linear, so it is not the derivative of q.
+    The quaternion rotates successor to predecessor coordinates (R = E^T); its length is arbitrary.
+    The position is that of the successor's origin in predecessor coordinates (the variant of book
+    4.5 that is accurate for spinning bodies). The velocity is that of the successor in its own
+    coordinates, angular before linear, so it is not the derivative of q.
     """
 
     nq = 7
@@ -59,7 +59,7 @@ class Floating(JointType):
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
         """Return the exponential map of SE(3): the exact screw motion at a constant body velocity.
 
-        The quaternion that results has unit length, whatever the length of the one in `q`.
+        The resulting quaternion has unit length for any length of that in `q`.
         """
         wx, wy, wz, vx, vy, vz = step
         omega, v = (wx, wy, wz), (vx, vy, vz)
@@ -98,7 +98,7 @@ class Floating(JointType):
         return 6
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Return a pose uniform on the rotation group and in a cube of 2 m; it has no limits."""
+        """Return a pose uniform on the rotation group and in a cube of 2 m, without limits."""
         return (*uniform_quaternion(u[:3]), *(2.0 * x - 1.0 for x in u[3:]))
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
@@ -109,10 +109,7 @@ class Floating(JointType):
         return (*unit_quaternion(q[:4]), *q[4:])
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the rates of the quaternion and the position (the linear velocity, rotated).
-
-        Book eq 4.13.
-        """
+        """Return the rates of quaternion (book eq 4.13) and position (rotated linear velocity)."""
         R, linear = quaternion_to_rotation(q[:4]), (v[3], v[4], v[5])
         return (*quaternion_rate(q[:4], v[:3]), *linear3.apply(R, linear))
 
@@ -126,5 +123,5 @@ class Floating(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Floating, ...]:
-        """Return the one joint of this type, which has no parameters."""
+        """Return the only joint of this type, which has no parameters."""
         return (cls(),)

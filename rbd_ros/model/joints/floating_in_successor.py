@@ -19,8 +19,8 @@ from rbd_ros.spatial.scalar import Scalar
 class FloatingInSuccessor(Floating):
     """The floating joint with q = (quaternion; position), the position in successor coordinates.
 
-    The velocity is that of `Floating`. The position of a body that spins far from the origin
-    changes fast: `Floating` is more accurate for those (book example 4.5).
+    The velocity is that of `Floating`, which is more accurate for a body that spins far from the
+    origin, since the position here changes fast then (book example 4.5).
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Helical joint, a screw (book table 4.1): a hinge that advances along its axis while it turns."""
+"""Helical joint, a screw (book table 4.1): rotation with proportional translation."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Helical(JointType):
     """Rotation about an axis, and translation along it in proportion.
 
     :param axis: unit vector in joint coordinates, (3,)
-    :param pitch: translation by the angle [m/rad]; with zero it is a revolute joint
+    :param pitch: translation per angle [m/rad]; zero gives a revolute joint
     """
 
     axis: Vector3
@@ -52,5 +52,5 @@ class Helical(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Helical, ...]:
-        """Return a right-handed screw along z, and a left-handed one along an axis of no frame."""
+        """Return a right-handed screw along z, and a left-handed one along a general axis."""
         return cls((0.0, 0.0, 1.0), 0.2), cls((0.48, -0.6, 0.64), -0.3)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interface of joint types: the methods that algorithms, configurations and integrators call.
 
-A joint type knows kinematics only. A new type is one file with one class: nothing else
-in the package asks which type a joint is, and test/model/joints/test_joints.py tries every type it
-finds in this folder, by its `examples`.
+A joint type contains kinematics only. A new type is one file with one class: no other module
+depends on the type of a joint, and test/model/joints/test_joints.py tests every type in this
+folder, by its `examples`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 Scalars = Sequence[Scalar]
 
-#: Limits beyond this limit nothing [rad or m]: a position that far from zero says little.
+#: Limits beyond this count as no limits [rad or m].
 MAX_LIMIT = 1e6
 
 
@@ -54,7 +54,7 @@ class JointType(ABC):
 
     :cvar nq: number of position variables
     :cvar nv: number of degrees of freedom
-    :cvar reach: how far from zero `random` goes without limits, (nq,) [rad or m]
+    :cvar reach: range of `random` without limits, (nq,) [rad or m]
     """
 
     nq: int
@@ -69,10 +69,7 @@ class JointType(ABC):
 
     @abstractmethod
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """Return the motion subspace S, (6, nv).
-
-        The joint's velocity is S times its velocity variables.
-        """
+        """Return the motion subspace S, (6, nv): the joint velocity is S times the velocity."""
 
     @abstractmethod
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
@@ -83,10 +80,7 @@ class JointType(ABC):
         return MotionSubspace([MotionVector.zero()] * self.nv)
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """Return the velocity-product acceleration c_J.
-
-        The apparent derivative of S, times `qd`, (nv,).
-        """
+        """Return the velocity-product acceleration c_J: the derivative of S times `qd`, (nv,)."""
         return self.motion_subspace_rate(q, qd) @ qd
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
@@ -102,17 +96,17 @@ class JointType(ABC):
 
     @property
     def uniforms(self) -> int:
-        """Number of uniform random numbers that `sample` takes."""
+        """Number of uniform random numbers for `sample`."""
         return self.nq
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
         """Return a position uniform between the limits, or within `reach` without them, (nq,).
 
-        Limits farther than `MAX_LIMIT` from zero are what some descriptions write for none.
+        Limits farther than `MAX_LIMIT` from zero count as no limits.
 
         :param u: numbers uniform in [0, 1), (uniforms,)
-        :param lower: lower limit of each variable, -inf if there is none [rad or m]
-        :param upper: upper limit, inf if there is none [rad or m]
+        :param lower: lower limit of each variable, -inf: no limit [rad or m]
+        :param upper: upper limit, inf: no limit [rad or m]
         """
         lower = lower if lower >= -MAX_LIMIT else -math.inf
         upper = upper if upper <= MAX_LIMIT else math.inf
@@ -135,7 +129,7 @@ class JointType(ABC):
         return tuple(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the derivative of the position by time, dq/dt = Q(q) v (book 4.4, eq 3.7).
+        """Return the time derivative of the position, dq/dt = Q(q) v (book 4.4, eq 3.7).
 
         :param q: position, (nq,)
         :param v: velocity, (nv,)
@@ -148,10 +142,10 @@ class JointType(ABC):
         return tuple(position + change for position, change in zip(q, step))
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return the velocity that leads from `q0` to `q1` in unit time; inverts `integrate`.
+        """Return the velocity from `q0` to `q1` in unit time, the inverse of `integrate`.
 
-        :param q0: position at first, (nq,)
-        :param q1: position at last, likewise
+        :param q0: initial position, (nq,)
+        :param q1: final position, likewise
         :return: velocity, (nv,)
         """
         return tuple(end - start for start, end in zip(q0, q1))
@@ -163,7 +157,7 @@ class JointType(ABC):
 
     @property
     def is_lower_pair(self) -> bool:
-        """True if the motion subspace is constant: what can slide into itself."""
+        """True if the motion subspace is constant: surfaces that slide in themselves."""
         return type(self).motion_subspace_rate is JointType.motion_subspace_rate
 
     @property
@@ -171,20 +165,20 @@ class JointType(ABC):
         """True if the joint depends on time, which is then its first position variable [s]."""
         return False
 
-    # -- loop joints: what the transform between their frames says (implicit jcalc, book 4.4)
+    # -- loop joints, from the transform between their frames (implicit jcalc, book 4.4)
 
     @property
     def closes_loops(self) -> bool:
         """True if it may be a loop joint: a lower pair, or a type with its own `loop_error`.
 
-        Such a type has `constraint_forces_at`, `motion_subspace_at` and `displacement_at`, too.
+        Such a type also has `constraint_forces_at`, `motion_subspace_at` and `displacement_at`.
         """
         return self.is_lower_pair or type(self).loop_error is not JointType.loop_error
 
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
         """Return the position error delta, (6 - nv,); zero only at poses of the joint.
 
-        Where it is zero, its rate is T^T v_J (book 8.3).
+        At zero, its rate is T^T v_J (book 8.3).
 
         :param X: transform from predecessor to successor coordinates
         """
@@ -192,23 +186,23 @@ class JointType(ABC):
         return tuple(error.dot(T) for T in self.constraint_forces(self.neutral()))
 
     def constraint_forces_at(self, X: PluckerTransform) -> Tuple[ForceVector, ...]:
-        """Return 6 - nv constraint forces T where the frames are at `X`, like those at q."""
+        """Return 6 - nv constraint forces T for frames at `X`, like those at q."""
         return self.constraint_forces(self.neutral())
 
     def motion_subspace_at(self, X: PluckerTransform) -> MotionSubspace:
-        """Return the motion subspace S where the frames are at `X`, (6, nv), like that at q."""
+        """Return the motion subspace S for frames at `X`, (6, nv), like that at q."""
         return self.motion_subspace(self.neutral())
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
         """Return the displacement along each DoF, (nv,), zero at the neutral position.
 
-        Its rates are the velocity variables, but for rotations about several axes, which have a
+        Its rates are the velocity variables, except for rotations about several axes, which have a
         rotation vector.
         """
         return lower_pair.displacement(X, self.motion_subspace(self.neutral()))
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Lie bracket of two velocities, (nv,): how far motions along them do not commute."""
+        """Return the Lie bracket of two velocities, (nv,), zero if their motions commute."""
         return (0.0,) * self.nv
 
     def opposite(self) -> Optional[JointType]:
@@ -220,24 +214,24 @@ class JointType(ABC):
         return None
 
     def pose_variables(self) -> Optional[Tuple[int, int]]:
-        """Return the place in q of the pose of a free body; None if the joint constrains it.
+        """Return the indices in q of the pose of a free body; None if the joint constrains it.
 
-        :return: the first variable of the unit quaternion (w, x, y, z) of R = E^T, and the first
-            of the position in predecessor coordinates; S is then the identity
+        :return: index of the unit quaternion (w, x, y, z) of R = E^T, and index of the position in
+            predecessor coordinates; S is then the identity
         """
         return None
 
     def singularity(self, q: Scalars) -> Optional[str]:
         """Return a warning if `q`, floats, is at a singularity of the position variables, or None.
 
-        There, velocities of the body exist that no velocity variables give, and S loses rank.
+        There, S loses rank: some velocities of the body have no velocity variables.
         """
         return None
 
     # -- dynamic equivalence (book 9.7)
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """Return the shift of the body's frame that keeps its motion and makes X_T shortest.
+        """Return the shift of the body's frame that keeps its motion and minimizes X_T.
 
         :param r: translation of X_T, in the coordinates after its rotation, (3,) [m]
         :return: new origin in the body's present coordinates, (3,) [m]
@@ -248,8 +242,8 @@ class JointType(ABC):
         """Return the part of the inertia that can be moved to the parent (book table 9.7).
 
         It is an I_delta with I_delta S = 0, X_J^T I_delta X_J = I_delta and S^T v x* I_delta v = 0
-        for all positions and velocities (book eq 9.30), so no motion of the joint shows whose it
-        is; the one that leaves the fewest parameters of the body other than zero.
+        for all positions and velocities (book eq 9.30), so the motion of the joint does not depend
+        on its body; of these, it leaves the fewest nonzero parameters.
 
         :param inertia: inertia of the body in its own coordinates
         :return: I_delta in the same coordinates, linear in `inertia`; None if there is none
@@ -267,9 +261,9 @@ class JointType(ABC):
 def equal_across(inertia: RigidBodyInertia, axis: Vector3) -> RigidBodyInertia:
     """Return the rotational inertia c (1 - k k^T): equal across the unit vector k, none about it.
 
-    A body that only ever turns about k relative to another one has it wherever the other has it.
+    A body that only rotates about k relative to another one may have it in either body.
 
-    :param inertia: c is such that one more element of its diagonal becomes zero without this
+    :param inertia: defines c, such that one more diagonal element becomes zero without this part
     :param axis: the unit vector k, (3,)
     """
     x, y, z = axis
@@ -298,7 +292,7 @@ def across(axis: Vector3) -> Tuple[Vector3, Vector3]:
     if z > 0.0:
         k = 1.0 / (1.0 + z)
     elif square > 1e-280:  # smaller ones have lost digits
-        k = (1.0 - z) / square  # the same, of which 1 + z has no digits left near -z
-    else:  # z is turned over: all half turns are equally small
+        k = (1.0 - z) / square  # equal, since 1 + z loses all digits near -z
+    else:  # opposite: all half turns are equally small
         return (1.0, 0.0, 0.0), (0.0, -1.0, 0.0)
     return (1.0 - k * x * x, -k * x * y, -x), (-k * x * y, 1.0 - k * y * y, -y)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Base class of joints that view another joint from other frames or in reverse."""
+"""Base class of joints that show another joint from other frames or in reverse."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ class JointView(JointType):
     reach: Tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Take the sizes over."""
+        """Copy the sizes."""
         for name in ('nq', 'nv', 'reach'):
             object.__setattr__(self, name, getattr(self.joint, name))
 
     def neutral(self) -> Tuple[float, ...]:
-        """Return the position at which the transform is the identity, either way."""
+        """Return the position at which the transform is the identity, in both views."""
         return self.joint.neutral()
 
     @property
     def uniforms(self) -> int:
-        """Number of uniform random numbers that `sample` takes."""
+        """Number of uniform random numbers for `sample`."""
         return self.joint.uniforms
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
@@ -42,11 +42,11 @@ class JointView(JointType):
         return self.joint.sample(u, lower, upper)
 
     def normalize(self, q: Scalars) -> Tuple[float, ...]:
-        """Return the same position with any redundancy removed."""
+        """Return the normalized position."""
         return self.joint.normalize(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the derivative of the position by time: the joint's own."""
+        """Return the time derivative of the position: the joint's own."""
         return self.joint.position_rate(q, v)
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
@@ -68,5 +68,5 @@ class JointView(JointType):
         return self.joint.is_rheonomic
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Lie bracket of two velocities."""
+        """Return the Lie bracket of two velocities."""
         return self.joint.bracket(u, v)

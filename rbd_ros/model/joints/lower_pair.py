@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Position errors of lower pairs, from the relative transform of two frames (book 8.3).
 
-A lower pair has the same motion subspace S and constraint forces T wherever it is. These
-functions are the defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with
-a DoF that both turns and slides along one axis. Where the axis misses the frame's origin, they
-look at the same pair in frames whose origins lie on it.
+A lower pair has constant motion subspace S and constraint forces T. These functions are the
+defaults of `JointType.loop_error` and `displacement_at`; a screw is a pair with a DoF that rotates
+and slides along one axis. If the axis misses the frame's origin, they use the same pair in frames
+with origins on it.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from rbd_ros.spatial import linear3, MotionSubspace, MotionVector, PluckerTransf
 from rbd_ros.spatial.linear3 import Matrix3, Vector3
 from rbd_ros.spatial.scalar import cos, four_quadrant_angle, Scalar, sin
 
-# Of squared lengths, what is zero but for rounding
+# Squared lengths below this are rounding
 _ROUNDING = 1e-28
 
 
 def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
-    """Return the displacement from where a lower pair would be closed, to first order (table 8.1).
+    """Return the displacement from the closed position of a lower pair, to first order, table 8.1.
 
-    Only its components along the constraint forces T mean anything: they are zero where the pair
-    is closed, in any position, and change there at the rate T^T times the relative velocity.
+    Only its components along the constraint forces T are meaningful: they are zero if the pair is
+    closed, in any position, and their rate there is T^T times the relative velocity.
 
     :param X: transform from predecessor to successor coordinates
     :param S: motion subspace of the pair
@@ -38,18 +38,18 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
         return moved.inverse_apply(error)
     axes = _axes(S)
     E = X.E
-    turned = linear3.ZERO3  # a pair that turns in all ways has no wrong orientation
+    turned = linear3.ZERO3  # a pair with three rotations has no wrong orientation
     if not axes:
         turned = linear3.scale(0.5, twice_sine(E))
     elif len(axes) == 1:
         turned = tilt(E, axes[0])
-    # Translation along the predecessor's directions: a pair may have gone a long way along them.
+    # Translation along the predecessor's directions, which may be long.
     r = linear3.apply(E, X.r)
     r = linear3.add(r, linear3.cross(turned, r))
     for s in S.columns:
         if any(s.angular) and any(s.linear):
-            # How far a screw has turned depends on how far along its axis it is, any number of
-            # turns: the error is by how much it has turned more.
+            # The angle of a screw depends on its position along the axis, for any number of turns:
+            # the error is the excess angle.
             along = linear3.dot(r, s.angular)
             more = angle_beyond(E, s.angular, along / _pitch(s))
             turned = linear3.add(turned, linear3.scale(more, s.angular))
@@ -60,10 +60,9 @@ def position_error(X: PluckerTransform, S: MotionSubspace) -> MotionVector:
 def displacement(X: PluckerTransform, S: MotionSubspace) -> Tuple[Scalar, ...]:
     """Return the displacement of a lower pair along its degrees of freedom.
 
-    A DoF that turns has the angle about its axis, between -pi and pi; three of them have the
-    rotation vector. A screw has the angle that belongs to where it is along its axis, any number
-    of turns. A DoF that only translates has the successor's position along it, in predecessor
-    coordinates.
+    A rotational DoF has the angle about its axis, between -pi and pi; three of them have the
+    rotation vector. A screw has the angle of its position along the axis, for any number of turns.
+    A translational DoF has the successor's position along it, in predecessor coordinates.
 
     :param X: transform from predecessor to successor coordinates
     :param S: motion subspace of the pair
@@ -94,7 +93,7 @@ def tilt(E: Matrix3, axis: Vector3) -> Vector3:
 
 
 def twice_sine(E: Matrix3) -> Vector3:
-    """Return the axis of a rotation R = E^T, twice its sine long, (3,).
+    """Return the axis of a rotation R = E^T, with twice its sine as the length, (3,).
 
     :param E: coordinate rotation, (3, 3)
     """
@@ -102,7 +101,7 @@ def twice_sine(E: Matrix3) -> Vector3:
 
 
 def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
-    """Return the angle of a rotation about an axis that it keeps, between -pi and pi [rad].
+    """Return the angle of a rotation about an invariant axis, between -pi and pi [rad].
 
     :param E: coordinate rotation, (3, 3)
     :param axis: unit vector, (3,)
@@ -111,11 +110,11 @@ def angle_about(E: Matrix3, axis: Vector3) -> Scalar:
 
 
 def angle_beyond(E: Matrix3, axis: Vector3, angle: Scalar) -> Scalar:
-    """Return the angle of a rotation about an axis beyond another one, between -pi and pi [rad].
+    """Return the angle of a rotation minus another angle, between -pi and pi [rad].
 
     :param E: coordinate rotation, (3, 3)
     :param axis: unit vector, (3,)
-    :param angle: the other one, of any number of turns [rad]
+    :param angle: the other angle, any number of turns [rad]
     """
     y, x = _sine_cosine(E, axis)
     c, s = cos(angle), sin(angle)
@@ -127,7 +126,7 @@ def rotation_of(E: Matrix3) -> Tuple[Scalar, Scalar, Scalar]:
 
     :param E: coordinate rotation, (3, 3)
     """
-    # The quaternion of R, but for its length
+    # The quaternion of R, not normalized
     return rotation_vector((1.0 + E[0][0] + E[1][1] + E[2][2], *twice_sine(E)))
 
 
@@ -142,15 +141,15 @@ def _center(S: MotionSubspace) -> Vector3:
     center = linear3.ZERO3
     for s in turning:
         foot = linear3.cross(s.angular, s.linear)
-        # Along the axis of a screw there is rounding across it.
+        # For a screw, the part across the axis may be rounding.
         if linear3.dot(foot, foot) > _ROUNDING * linear3.dot(s.linear, s.linear):
-            # Of axes at right angles each knows the center but for what is along itself.
+            # Axes at right angles: each defines the center except for its own component.
             center = linear3.add(center, linear3.scale(1.0 if len(turning) == 1 else 0.5, foot))
     return center
 
 
 def _seen_from(moved: PluckerTransform, S: MotionSubspace) -> MotionSubspace:
-    """Return the motion subspace in another frame, without rounding errors of zeros."""
+    """Return the motion subspace in another frame, with exact zeros."""
     columns = []
     for s in S.columns:
         m = moved * s
@@ -165,7 +164,7 @@ def _axes(S: MotionSubspace) -> List[Vector3]:
 
 
 def _rotation(E: Matrix3, axes: Sequence[Vector3]) -> Vector3:
-    """Return the rotation vector, about one axis if there is only one."""
+    """Return the rotation vector; its direction is given for a single axis."""
     if not axes:
         return linear3.ZERO3
     if len(axes) == 1:
@@ -174,5 +173,5 @@ def _rotation(E: Matrix3, axes: Sequence[Vector3]) -> Vector3:
 
 
 def _pitch(s: MotionVector) -> Scalar:
-    """Return the displacement along the axis of a screw for a turn by one radian [m/rad]."""
+    """Return the displacement along the axis of a screw per angle [m/rad]."""
     return linear3.dot(s.angular, s.linear)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A joint seen from frames that lie elsewhere on both of the bodies that it connects."""
+"""A joint between other frames on the two bodies that it connects."""
 
 from __future__ import annotations
 
@@ -24,13 +24,12 @@ from rbd_ros.spatial import (
 class Placed(JointView):
     """The same joint between frames that are both moved by a constant displacement.
 
-    Positions, velocities and forces mean what they mean for the joint itself; in motions and
-    forces there is X instead of the identity. `rbd_ros.textbook.models.with_frames_placed` makes
-    them.
+    Positions, velocities and forces are those of the joint itself; motions and forces contain X
+    instead of the identity. `rbd_ros.textbook.models.with_frames_placed` creates them.
 
     :param joint: the joint between its own frames
-    :param X: transform from the joint's own coordinates to those of the frames that take their
-        place, the same for predecessor and successor
+    :param X: transform from the joint's own coordinates to those of the new frames, the same for
+        predecessor and successor
     """
 
     X: PluckerTransform
@@ -56,14 +55,14 @@ class Placed(JointView):
         return self.X.apply(self.joint.bias(q, qd))
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Return all that jcalc returns, between the other frames."""
+        """Return the results of jcalc between the other frames."""
         X_J, S, v, c = self.joint.calc(q, qd)
         X = self.X * X_J * self.X.inverse()
         return JointState(X, self._moved(S), self.X.apply(v), self.X.apply(c))
 
     @property
     def is_lower_pair(self) -> bool:
-        """True if the joint is one: only then it closes loops."""
+        """True if the joint is a lower pair, as required for a loop joint."""
         return self.joint.is_lower_pair
 
     def opposite(self) -> Optional[JointType]:
@@ -72,7 +71,7 @@ class Placed(JointView):
         return None if opposite is None else Placed(opposite, self.X)
 
     def singularity(self, q: Scalars) -> Optional[str]:
-        """Return the warning of the joint where it is."""
+        """Return the warning of the joint."""
         return self.joint.singularity(q)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
@@ -85,6 +84,6 @@ class Placed(JointView):
 
     @classmethod
     def examples(cls) -> Tuple[Placed, ...]:
-        """Return a hinge aside, and a ball elsewhere."""
+        """Return a displaced hinge, and a displaced ball joint."""
         turned = PluckerTransform.rotation_x(0.4) * PluckerTransform.translation((0.3, -0.2, 0.5))
         return cls(Revolute((0.48, -0.6, 0.64)), turned), cls(Spherical(), turned)

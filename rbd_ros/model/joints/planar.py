@@ -42,7 +42,7 @@ class Planar(JointType):
     def about(cls, normal: Vector3) -> Planar:
         """Return the joint of the plane with the normal `normal`, (3,) in joint coordinates.
 
-        The plane's axes are the joint's after the smallest rotation that takes z to the normal.
+        The plane's axes are the joint's after the smallest rotation from z to the normal.
         """
         return cls((*across(normal), normal))
 
@@ -65,11 +65,11 @@ class Planar(JointType):
         return ForceVector(x_axis, ZERO3), ForceVector(y_axis, ZERO3), ForceVector(ZERO3, normal)
 
     def sample(self, u: Scalars, lower: float, upper: float) -> Tuple[Scalar, ...]:
-        """Return a position uniform within pi and a square of 2 m, as URDF has no limits here."""
+        """Return a position uniform within pi and a square of 2 m, without limits."""
         return super().sample(u, -math.inf, math.inf)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Turn the linear velocity into predecessor coordinates."""
+        """Rotate the linear velocity to predecessor coordinates."""
         c, s = cos(q[0]), sin(q[0])
         return v[0], c * v[1] - s * v[2], s * v[1] + c * v[2]
 

@@ -15,15 +15,15 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin
 
 @dataclass(frozen=True)
 class PlanarInSuccessor(Planar):
-    """The planar joint with q = (theta, x, y), x and y in the turned axes of the successor.
+    """The planar joint with q = (theta, x, y), x and y in the rotated axes of the successor.
 
-    The velocity is that of `Planar`, the successor's own (omega, v_x, v_y), so that S is the same
-    constant. It is not the derivative of q: far from the origin, x and y of a body that spins
-    change fast, which is what `Planar` is better at (book example 4.5).
+    The velocity is that of `Planar`, the successor's own (omega, v_x, v_y), so S is the same
+    constant. It is not the derivative of q: for a body that spins far from the origin, x and y
+    change fast, and `Planar` is better (book example 4.5).
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Return the rotation by theta [rad], translation by (x, y) [m] along the turned axes."""
+        """Return the rotation by theta [rad], translation by (x, y) [m] along the rotated axes."""
         return super().transform(_in_predecessor(q))
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:

@@ -44,7 +44,7 @@ class Prismatic(JointType):
         return (*couples, *(ForceVector(ZERO3, u) for u in across(self.axis)))
 
     def frame_shift(self, r: Vector3) -> Vector3:
-        """Move to the parent's origin: all points of a sliding body move alike."""
+        """Move to the parent's origin: all points of a sliding body move equally."""
         return linear3.negate(r)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
@@ -57,5 +57,5 @@ class Prismatic(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Prismatic, ...]:
-        """Return the joints along z, and along an axis that is none of the frame's."""
+        """Return a joint along z, and one along a general axis."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

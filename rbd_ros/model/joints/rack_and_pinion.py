@@ -27,11 +27,11 @@ Z = (0.0, 0.0, 1.0)
 
 @dataclass(frozen=True)
 class RackAndPinion(JointType):
-    """A pinion, the successor, that turns about its z axis and rolls along the rack's x axis.
+    """A pinion, the successor, that rotates about its z axis and rolls along the rack's x axis.
 
-    q is the angle, which takes the pinion's origin to x = radius q.
+    q is the angle, which moves the pinion's origin to x = radius q.
 
-    :param radius: of the pinion [m]; with zero it is a revolute joint
+    :param radius: radius of the pinion [m]; zero gives a revolute joint
     """
 
     radius: float
@@ -49,9 +49,9 @@ class RackAndPinion(JointType):
         return MotionSubspace([MotionVector((0.0, 0.0, 1.0), (r * c, -(r * s), 0.0))])
 
     def constraint_forces(self, q: Scalars) -> Tuple[ForceVector, ...]:
-        """Return all that do no work on S.
+        """Return the forces that do no work on S.
 
-        Of the moment about z and the forces in the plane, two.
+        They include two combinations of the moment about z and the forces in the plane.
         """
         return self._constraint_forces(cos(q[0]), sin(q[0]))
 
@@ -73,7 +73,7 @@ class RackAndPinion(JointType):
     def loop_error(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
         """Return the displacement along the constraint forces from closed, (5,) [rad, m].
 
-        It belongs where it is along the rack, turned as that demands, any number of turns.
+        The position along the rack defines the required angle, for any number of turns.
         """
         x, y, _ = tilt(X.E, Z)
         r, more = X.r, 0.0
@@ -93,7 +93,7 @@ class RackAndPinion(JointType):
         return MotionSubspace([MotionVector(Z, (r * c, -(r * s), 0.0))])
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
-        """Return the angle that belongs to the place along the rack, any number of turns."""
+        """Return the angle for the position along the rack, for any number of turns."""
         return (X.r[0] / self.radius if self.radius else angle_about(X.E, Z),)
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
@@ -102,5 +102,5 @@ class RackAndPinion(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[RackAndPinion, ...]:
-        """Return joints of a pinion that rolls, and of one without radius, which just turns."""
+        """Return a joint with a rolling pinion, and one with radius zero, which only rotates."""
         return cls(0.3), cls(0.0)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A joint of opposite polarity: predecessor and successor change places (book table 4.2)."""
+"""A joint with opposite polarity: predecessor and successor are exchanged (book table 4.2)."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from rbd_ros.spatial.scalar import Scalar
 
 @dataclass(frozen=True)
 class Reversed(JointView):
-    """The same joint, gone through from its successor to its predecessor.
+    """A joint with its successor and predecessor exchanged.
 
-    A joint that is in the reverse direction in a spanning tree has its polarity from the
-    mechanism, not from the tree: a rack carried by a pinion is not a pinion on a rack. Positions,
-    velocities and forces mean what they mean for the joint itself. `reverse` makes one.
+    A joint that is reversed in a spanning tree has its polarity from the mechanism, not from the
+    tree: a rack carried by a pinion is not a pinion on a rack. Positions, velocities and forces
+    are those of the joint itself. `reverse` creates one.
 
-    :param joint: the joint as it is in the mechanism
+    :param joint: the joint as in the mechanism
     """
 
     def transform(self, q: Scalars) -> PluckerTransform:
@@ -54,7 +54,7 @@ class Reversed(JointView):
         return self.calc(q, qd).c
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Return all that jcalc returns, of opposite polarity (book table 4.2)."""
+        """Return the results of jcalc with opposite polarity (book table 4.2)."""
         X, S, v, c = self.joint.calc(q, qd)
         columns = [-X.inverse_apply(column) for column in S.columns]
         back = -X.inverse_apply(v), -X.inverse_apply(c)
@@ -89,7 +89,7 @@ class Reversed(JointView):
 
 
 def reverse(joint: JointType) -> JointType:
-    """Return the joint of opposite polarity; a joint that is reversed twice is itself.
+    """Return the joint with opposite polarity; reversing twice returns the joint itself.
 
     :param joint: joint to reverse
     """

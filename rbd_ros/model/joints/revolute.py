@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Revolute joint, a hinge (book table 4.1); a continuous joint is one without limits."""
+"""Revolute joint, a hinge (book table 4.1); a continuous joint has no limits."""
 
 from __future__ import annotations
 
@@ -61,5 +61,5 @@ class Revolute(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Revolute, ...]:
-        """Return the joints about z, and about an axis that is none of the frame's."""
+        """Return a joint about z, and one about a general axis."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint that is moved as a given function of time (book 3.4, 3.5): a rheonomic constraint.
+"""Joint whose motion is a given function of time (book 3.4, 3.5): a rheonomic constraint.
 
-It has no degree of freedom: any force that the motion takes is a constraint force. Where that
-force is needed, or the motion is not known beforehand, hybrid dynamics (book 9.1) with an ordinary
-joint and its acceleration is what to use.
+It has no degree of freedom: the force of the motion is a constraint force. If that force is
+needed, or the motion is not known in advance, use hybrid dynamics (book 9.1) with an ordinary
+joint and its acceleration.
 """
 
 from __future__ import annotations
@@ -18,22 +18,22 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin
 
 
 class Motion(Protocol):
-    """A motion as a function of time; its `repr` must be unique, as a dataclass's is.
+    """A motion as a function of time; its `repr` must be unique, like that of a dataclass.
 
-    Its text counts for the key of the cache only if it is in this module.
+    The key of the cache includes its source only if it is in this module.
     """
 
     def at(self, t: Scalar) -> Tuple[Scalar, Scalar, Scalar]:
-        """Return position, velocity and acceleration at time `t` [s]; [rad or m], by second."""
+        """Return position, velocity and acceleration at time `t` [s]; [rad or m], per second."""
 
 
 @dataclass(frozen=True)
 class Harmonic:
     """Motion offset + amplitude sin(rate t + phase).
 
-    :param amplitude: of the oscillation [rad or m]
+    :param amplitude: amplitude of the oscillation [rad or m]
     :param rate: angular frequency [rad/s]
-    :param phase: at time zero [rad]
+    :param phase: phase at time zero [rad]
     :param offset: mean position [rad or m]
     """
 
@@ -54,7 +54,7 @@ class Harmonic:
 class Polynomial:
     """Motion c0 + c1 t + c2 t^2 + ...
 
-    :param coefficients: c0, c1, ... [rad or m, by powers of a second]
+    :param coefficients: c0, c1, ... [rad or m, per power of a second]
     """
 
     coefficients: Tuple[float, ...]
@@ -73,13 +73,13 @@ class Polynomial:
 
 @dataclass(frozen=True)
 class Rheonomic(JointType):
-    """A joint of one degree of freedom whose position is a given function of the time.
+    """A joint of one degree of freedom whose position is a given function of time.
 
-    Its only position variable is the time [s], which `integrate` keeps: the integrator
-    sets it, and the simulator rejects such joints. There is no velocity variable, S is empty, and
-    sigma of v_J = S qd + sigma (book eq 3.33) is what `calc` returns for v_J. So Jacobians and the
-    Coriolis matrix leave out what comes of the motion; forward and inverse dynamics and the bias
-    force do not, and the gravity torque has in it what the acceleration of the motion takes.
+    Its only position variable is the time [s], which the integrator sets; `integrate` does not
+    change it, and the simulator rejects such joints. There is no velocity variable, S is empty,
+    and sigma of v_J = S qd + sigma (book eq 3.33) is the v_J of `calc`. So Jacobians and the
+    Coriolis matrix do not include the motion; forward and inverse dynamics and the bias force do,
+    and the gravity torque includes the acceleration of the motion.
 
     :param joint: the joint, with one position variable whose rate is the velocity
     :raises ValueError: if the joint has more variables
@@ -92,7 +92,7 @@ class Rheonomic(JointType):
     reach: Tuple[float, ...] = field(default=(1.0,), init=False, repr=False)
 
     def __post_init__(self) -> None:
-        """Check that the motion of the joint is one of a single number."""
+        """Check that the motion of the joint has one variable."""
         if not (self.joint.nq == self.joint.nv == 1 and self.joint.is_flat):
             raise ValueError(
                 f'{self.joint!r} cannot follow a motion of one variable: it has {self.joint.nq} '
@@ -100,7 +100,7 @@ class Rheonomic(JointType):
             )
 
     def transform(self, q: Scalars) -> PluckerTransform:
-        """Return the transform of the joint where it is at time q[0] [s]."""
+        """Return the transform of the joint at time q[0] [s]."""
         return self.joint.transform((self.motion.at(q[0])[0],))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
@@ -113,36 +113,36 @@ class Rheonomic(JointType):
         return tuple(map(ForceVector.from_array, rows))
 
     def calc(self, q: Scalars, qd: Scalars) -> JointState:
-        """Return the joint calculation.
+        """Return the joint calculation: sigma = S s' for v_J, and c_J = S s'' + Sring s'.
 
-        sigma = S s' for v_J, and c_J = S s'' + Sring s', S of the joint.
+        S is that of the joint.
 
         :param q: time, (1,) [s]
-        :param qd: nothing, (0,)
+        :param qd: empty, (0,)
         """
         s, rate, acceleration = self.motion.at(q[0])
         X, S, v, c = self.joint.calc((s,), (rate,))
         return JointState(X, MotionSubspace(()), v, c + S @ (acceleration,))
 
     def bias(self, q: Scalars, qd: Scalars) -> MotionVector:
-        """Return velocity-product acceleration c_J with the acceleration of the motion in it."""
+        """Return the velocity-product acceleration c_J with the acceleration of the motion."""
         return self.calc(q, qd).c
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
-        """Time as it is: a velocity of no variables does not say how much passes."""
+        """Return the time unchanged: it does not depend on velocity variables."""
         return tuple(q)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return no velocity, (0,)."""
+        """Return an empty velocity, (0,)."""
         return ()
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the rate of the time by the velocities: zero, like that of `integrate`."""
+        """Return the rate of the time: zero, consistent with `integrate`."""
         return (0.0,)
 
     @property
     def is_lower_pair(self) -> bool:
-        """False: what the joint constrains depends on time, so it closes no loop."""
+        """False: the constraint depends on time, so the joint closes no loop."""
         return False
 
     @property

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sphere in a cylinder: a ball that slides along a line and turns as it likes (book 8.10)."""
+"""Sphere in a cylinder: a ball that slides along a line and rotates freely (book 8.10)."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ from rbd_ros.spatial.scalar import Scalar, sqrt
 class SphereInCylinder(JointType):
     """Four degrees of freedom: q = (quaternion w, x, y, z; slide), v = (rotation 3; slide).
 
-    The cylinder is part of the predecessor, the sphere's center is the successor's origin. The
-    quaternion turns successor into predecessor coordinates; its length does not matter. The
-    rotation's velocity is in successor coordinates. Two constraints are as many as the hinge of a
-    planar loop needs to impose, where a revolute joint has five.
+    The cylinder is part of the predecessor; the sphere's center is the successor's origin. The
+    quaternion rotates successor to predecessor coordinates; its length is arbitrary. The
+    rotation's velocity is in successor coordinates. A planar loop needs two constraints, as of
+    this joint; a revolute joint has five.
 
     :param axis: unit vector along the cylinder in predecessor coordinates, (3,)
     """
@@ -45,13 +45,13 @@ class SphereInCylinder(JointType):
         return PluckerTransform(E, linear3.scale(q[4], self.axis))
 
     def motion_subspace(self, q: Scalars) -> MotionSubspace:
-        """Return S = [1 0; 0 E axis]: the cylinder turns as seen from the sphere."""
+        """Return S = [1 0; 0 E axis]: the cylinder rotates in sphere coordinates."""
         slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
         turns = [MotionVector(row, ZERO3) for row in IDENTITY3]
         return MotionSubspace([*turns, MotionVector(ZERO3, slide)])
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Return the rate of the axis, which turns in successor coordinates by -w x (E axis)."""
+        """Return the rate of the axis, which rotates in successor coordinates by -w x (E axis)."""
         slide = linear3.apply_transpose(quaternion_to_rotation(q[:4]), self.axis)
         rate = linear3.cross(slide, (qd[0], qd[1], qd[2]))
         return MotionSubspace([MotionVector.zero()] * 3 + [MotionVector(ZERO3, rate)])
@@ -108,7 +108,7 @@ class SphereInCylinder(JointType):
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
         """Return the exponential map of the rotation, and a sum along the axis.
 
-        The quaternion that results has unit length, whatever the length of the one in `q`.
+        The resulting quaternion has unit length for any length of that in `q`.
         """
         x, y, z, along = step
         half_sine, half_cosine = half_angle(linear3.dot((x, y, z), (x, y, z)))
@@ -117,7 +117,7 @@ class SphereInCylinder(JointType):
         return (*(norm * x for x in p), q[4] + along)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return the logarithm of the rotation by the shorter way round, and the distance."""
+        """Return the logarithm of the shorter rotation, and the distance."""
         conjugate = (q0[0], -q0[1], -q0[2], -q0[3])
         return (*rotation_vector(quaternion_product(conjugate, q1[:4])), q1[4] - q0[4])
 
@@ -127,5 +127,5 @@ class SphereInCylinder(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[SphereInCylinder, ...]:
-        """Return the cylinders along z, and along an axis that is none of the frame's."""
+        """Return a cylinder along z, and one along a general axis."""
         return cls((0.0, 0.0, 1.0)), cls((0.48, -0.6, 0.64))

@@ -32,7 +32,7 @@ from rbd_ros.spatial.scalar import Scalar, sqrt
 class Spherical(JointType):
     """Rotation about a point: q = quaternion (w, x, y, z), velocity in successor coordinates.
 
-    The quaternion turns successor into predecessor coordinates; its length does not matter.
+    The quaternion rotates successor to predecessor coordinates; its length is arbitrary.
     """
 
     nq = 4
@@ -72,13 +72,13 @@ class Spherical(JointType):
         return unit_quaternion(q)
 
     def position_rate(self, q: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
-        """Return the derivative of the quaternion by time (book eq 4.13)."""
+        """Return the time derivative of the quaternion (book eq 4.13)."""
         return quaternion_rate(q, v)
 
     def integrate(self, q: Scalars, step: Scalars) -> Tuple[Scalar, ...]:
         """Return the exponential map of SO(3): the exact rotation at a constant angular velocity.
 
-        The quaternion that results has unit length, whatever the length of the one in `q`.
+        The resulting quaternion has unit length for any length of that in `q`.
         """
         x, y, z = step
         half_sine, half_cosine = half_angle(linear3.dot((x, y, z), (x, y, z)))
@@ -87,7 +87,7 @@ class Spherical(JointType):
         return tuple(norm * x for x in p)
 
     def difference(self, q0: Scalars, q1: Scalars) -> Tuple[Scalar, ...]:
-        """Return the logarithm of SO(3), the inverse of `integrate`, by the shorter way round."""
+        """Return the logarithm of SO(3), the inverse of `integrate`, by the shorter rotation."""
         return rotation_vector(quaternion_product((q0[0], -q0[1], -q0[2], -q0[3]), q1))
 
     def bracket(self, u: Scalars, v: Scalars) -> Tuple[Scalar, ...]:
@@ -96,10 +96,10 @@ class Spherical(JointType):
         return linear3.cross((a, b, c), (d, e, f))
 
     def not_excited(self, inertia: RigidBodyInertia) -> Optional[RigidBodyInertia]:
-        """Return the mass, as of a particle at the point that stays."""
+        """Return the mass, as that of a particle at the fixed point."""
         return RigidBodyInertia(inertia.mass, ZERO3, (0.0,) * 6)
 
     @classmethod
     def examples(cls) -> Tuple[Spherical, ...]:
-        """Return the one joint of this type, which has no parameters."""
+        """Return the only joint of this type, which has no parameters."""
         return (cls(),)

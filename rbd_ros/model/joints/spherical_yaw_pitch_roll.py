@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spherical joint by yaw, pitch and roll (book 4.5, eq 4.7 to 4.9), which has singularities.
 
-`Spherical`, by a quaternion, has none. This type has the angles of a gimbal.
+`Spherical` has a quaternion and no singularity. This type has the angles of a gimbal.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ MIN_COSINE = 0.05
 class SphericalYawPitchRoll(JointType):
     """Rotations about z (yaw), then the new y (pitch), then the new x (roll): q are the angles.
 
-    The velocity is the derivative of q. At a pitch of 90 degrees either way, yaw and roll turn
-    about the same axis and S has rank 2: the model does not hold there, and `singularity` says so.
+    The velocity is the derivative of q. At a pitch of +-90 degrees, yaw and roll rotate about the
+    same axis and S has rank 2: the model is invalid there, and `singularity` returns a warning.
     """
 
     nq = nv = 3
-    # pitch is kept off its singularities
+    # pitch avoids its singularities
     reach = (math.pi, 1.4, math.pi)
 
     def transform(self, q: Scalars) -> PluckerTransform:
@@ -65,7 +65,7 @@ class SphericalYawPitchRoll(JointType):
         return MotionSubspace([MotionVector(rate, ZERO3) for rate in rates])
 
     def singularity(self, q: Scalars) -> Optional[str]:
-        """Return the warning if the pitch is within about 3 degrees of 90 degrees either way."""
+        """Return the warning if the pitch is within about 3 degrees of +-90 degrees."""
         if abs(cos(q[1])) >= MIN_COSINE:
             return None
         return (
@@ -75,5 +75,5 @@ class SphericalYawPitchRoll(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[SphericalYawPitchRoll, ...]:
-        """Return the one joint of this type, which has no parameters."""
+        """Return the only joint of this type, which has no parameters."""
         return (cls(),)

@@ -19,12 +19,12 @@ from rbd_ros.spatial.scalar import four_quadrant_angle, Scalar
 class Universal(JointType):
     """Rotation about an axis of the predecessor, then about one of the successor.
 
-    The cross between them has no mass. The axes always include the same angle, so that the joint
+    The cross between them has no mass. The angle between the axes is constant, so that the joint
     has no singularity.
 
     :param first: unit vector of the axis that is fixed in the predecessor, (3,)
-    :param second: unit vector of the axis that is fixed in the successor, (3,); not along the
-        first
+    :param second: unit vector of the axis that is fixed in the successor, (3,); not parallel to
+        the first
     """
 
     first: Vector3
@@ -49,7 +49,7 @@ class Universal(JointType):
         return (couple, *(ForceVector(ZERO3, row) for row in IDENTITY3))
 
     def motion_subspace_rate(self, q: Scalars, qd: Scalars) -> MotionSubspace:
-        """Return the rate of S: in the successor only the first axis turns, backwards."""
+        """Return the rate of S: in the successor only the first axis rotates, backwards."""
         rate = linear3.scale(qd[1], linear3.cross(self._turned_first(q), self.second))
         return MotionSubspace([MotionVector(rate, ZERO3), MotionVector.zero()])
 
@@ -75,7 +75,7 @@ class Universal(JointType):
 
     def displacement_at(self, X: PluckerTransform) -> Tuple[Scalar, ...]:
         """Return the angles about the first and the second axis, each between -pi and pi [rad]."""
-        # Either rotation keeps its own axis, so that it is the only one to move the other's
+        # Each rotation keeps its own axis, so that it alone moves the other's
         second = linear3.apply_transpose(X.E, self.second)  # in predecessor coordinates
         first = linear3.apply(X.E, self.first)  # in successor coordinates
         return (
@@ -89,7 +89,7 @@ class Universal(JointType):
 
     @classmethod
     def examples(cls) -> Tuple[Universal, ...]:
-        """Return the axes x and y, and two of no frame that are not perpendicular."""
+        """Return the axes x and y, and two general ones that are not perpendicular."""
         return cls((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)), cls((0.48, -0.6, 0.64), (0.0, 0.6, 0.8))
 
 

@@ -1,21 +1,21 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Interfaces in the `<ros2_control>` tags of a robot description that do not go together."""
+"""Inconsistent interfaces in the `<ros2_control>` tags of a robot description."""
 
 from __future__ import annotations
 
 from typing import List
 from xml.etree.ElementTree import Element
 
-#: Hardware of ros2_control that speaks by topics.
+#: Topic-based hardware of ros2_control.
 PLUGIN = 'joint_state_topic_hardware_interface/JointStateTopicSystem'
 
 
 def unread_commands(tag: Element) -> List[str]:
-    """Command interfaces without a state interface of that name, as 'joint/interface'.
+    """Return command interfaces without a state interface of that name, as 'joint/interface'.
 
-    Hardware by topics compares each command with the state that it is for, and deactivates itself
-    where there is none. Tags of other hardware are left alone.
+    Topic-based hardware compares each command with its state, and deactivates itself without one.
+    Tags of other hardware are ignored.
 
     >>> from xml.etree import ElementTree
     >>> from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands
@@ -39,9 +39,9 @@ def unread_commands(tag: Element) -> List[str]:
 
 
 def unread_sensors(tag: Element) -> List[str]:
-    """Return names with state interfaces beside joints, which topic hardware leaves at NaN.
+    """Return names with state interfaces besides joints, which topic hardware leaves at NaN.
 
-    It has them for controllers to read, and sets those of joints alone.
+    It exports them for controllers, but only writes those of joints.
 
     >>> from xml.etree import ElementTree
     >>> from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_sensors

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints of a URDF: the tree that they make, and mimic joints as gears (book 9.6)."""
+"""Joints of a URDF: their tree, and mimic joints as gears (book 9.6)."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
     """Return the name of the root, the only link that is not a child of a joint.
 
     :raises ModelError: for joints between unknown links, links with two parents, several roots,
-        none, and cycles
+        no root, and cycles
     """
     parents: Dict[str, Any] = {}
     for joint in joints.values():
@@ -51,7 +51,7 @@ def find_root(links: Mapping[str, Any], joints: Mapping[str, Any]) -> str:
 
 
 def _reject_cycles(links: Mapping[str, Any], parents: Mapping[str, Any]) -> None:
-    safe: Set[str] = set()  # links from which the way to a root is known to end
+    safe: Set[str] = set()  # links from which the path to a root is known to end
     for link in links:
         path: Dict[str, None] = {}
         while link in parents and link not in safe:
@@ -98,12 +98,11 @@ class _Gear(NamedTuple):
 class Gears:
     """Mimic joints of a description, each a gear on the joint at the end of its chain.
 
-    A joint that mimics one which does not exist is independent and listed in `dangling`, unless
-    `strict`.
+    A joint that mimics an unknown one is independent and listed in `dangling`, unless `strict`.
 
     :param joints: parsed joints by name
-    :param strict: whether it is an error to mimic a joint that does not exist
-    :raises ModelError: for cycles, and for joints that have not one degree of freedom
+    :param strict: whether it is an error to mimic an unknown joint
+    :raises ModelError: for cycles, and for joints without exactly one degree of freedom
     """
 
     def __init__(self, joints: Mapping[str, Any], strict: bool = False):
@@ -126,14 +125,14 @@ class Gears:
                 self._resolve(name)
 
     def frozen(self, name: str) -> Optional[float]:
-        """Return the position of a joint that mimics a fixed one, and so is fixed, or None."""
+        """Return the position of a joint that mimics a fixed one, and thus is fixed, or None."""
         gear = self._gears.get(name)
         return gear.offset if gear is not None and gear.master is None else None
 
     def couplings(self, numbers: Mapping[str, int]) -> Tuple[Coupling, ...]:
         """Return the gear constraints between bodies, in the order of their numbers.
 
-        :param numbers: number of the body of each joint that moves, by joint name
+        :param numbers: number of the body of each moving joint, by joint name
         """
         return tuple(
             Coupling(numbers[name], numbers[gear.master], gear.ratio, gear.offset)
@@ -193,8 +192,5 @@ class Gears:
 
 
 def _mimics(joint: Any) -> bool:
-    """Return whether a joint mimics another.
-
-    A <mimic> left in a joint made fixed means nothing.
-    """
+    """Return whether a joint mimics another one; a <mimic> in a fixed joint is ignored."""
     return joint.mimic is not None and joint.type != 'fixed'

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 
 
 def list_of_paths(paths: Iterable[Union[str, os.PathLike[str]]]) -> List[str]:
-    """Return paths as texts; one path may stand for a list of one."""
+    """Return paths as texts; a single path counts as a list."""
     if isinstance(paths, (str, os.PathLike)):
         paths = (paths,)
     return [os.fspath(each) for each in paths]
@@ -19,12 +19,12 @@ def list_of_paths(paths: Iterable[Union[str, os.PathLike[str]]]) -> List[str]:
 class MeshPaths:
     """Resolver of mesh file names.
 
-    A `package://name/rest` is looked for, in this order, below the roots given, below those of
-    ROS_PACKAGE_PATH, below `share` of those of AMENT_PREFIX_PATH, and in the directories above
-    the description. A root may be the directory that holds the package or the package itself.
-    Other names are absolute, or relative to the description.
+    A `package://name/rest` is searched in the given roots, those of ROS_PACKAGE_PATH, `share` of
+    those of AMENT_PREFIX_PATH, and the directories above the description, in this order. A root
+    may be the parent directory of the package or the package itself. Other names are absolute, or
+    relative to the description.
 
-    :param directory: directory of the description, None if it came as a string
+    :param directory: directory of the description, None for a string
     :param package_paths: further roots
     """
 
@@ -37,14 +37,14 @@ class MeshPaths:
         self._packages: Dict[str, List[str]] = {}
 
     def resolve(self, uri: str) -> Optional[str]:
-        """Return the absolute path of the file that `uri` means, None if it is not found.
+        """Return the absolute path of the file of `uri`, None if it is not found.
 
         A file that is not regular is rejected where it is read.
         """
         return self._first(uri, lambda path: os.path.exists(path) and not os.path.isdir(path))
 
     def folder(self, uri: str) -> Optional[str]:
-        """Return the absolute path of the folder that `uri` means, None if it is not found."""
+        """Return the absolute path of the folder of `uri`, None if it is not found."""
         return self._first(uri, os.path.isdir)
 
     def _first(self, uri: str, is_it: Callable[[str], bool]) -> Optional[str]:
@@ -62,11 +62,11 @@ class MeshPaths:
                 yield uri
             elif self._directory is not None:
                 yield os.path.join(self._directory, uri)
-        elif scheme == 'file':  # some writers of URDF percent-encode such a path, some do not
+        elif scheme == 'file':  # some writers of URDF percent-encode such a path
             yield rest
             yield unquote(rest)
         elif scheme in ('package', 'model'):
-            # package:///name is a common slip, so leading slashes are dropped
+            # package:///name is a common mistake, so leading slashes are dropped
             package, _, inside = rest.lstrip('/').partition('/')
             if package not in ('', '.', '..'):
                 for root in self._package_directories(package):

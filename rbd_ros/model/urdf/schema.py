@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Grammar of the part of URDF that is read, and the check of a document against it.
+"""Grammar of the used part of URDF, and the check of a document against it.
 
-The rules are data: which attributes an element must or may have, what kind of value they hold,
-which children. After `check_element` every attribute in the tree converts without error, so
-`urdf_parser_py` reads it in silence.
+The rules are data: required and optional attributes of an element, types of their values, and
+children. After `check_element` every attribute in the tree converts without error, so
+`urdf_parser_py` reads it without warnings.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from rbd_ros.model.errors import ModelError
 
 _NUMBER = re.compile(r'[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?', re.ASCII)
 _INFINITE = re.compile(r'[+-]?inf(inity)?', re.ASCII | re.IGNORECASE)
-# Characters of a number; the longest double, written out without an exponent, has fewer.
+# Maximum number of characters of a number; no double needs more.
 _MAX_NUMBER = 400
-# Beyond this, products of masses and lengths could overflow. Limits may be larger.
+# Products of larger masses and lengths could overflow. Limits may be larger.
 MAX_MAGNITUDE = 1e30
 
 
@@ -29,11 +29,11 @@ MAX_MAGNITUDE = 1e30
 class AttributeRule:
     """Rule for the content of an attribute.
 
-    :param count: how many numbers; 0 for text
+    :param count: count of numbers; 0: text
     :param empty: whether the text may be empty
-    :param required: whether it must be there
+    :param required: whether it is required
     :param infinite: whether an infinite number is accepted
-    :param example: numbers that it may hold, for messages; '' for zeros
+    :param example: example numbers for messages; '' for zeros
     """
 
     count: int = 1
@@ -56,8 +56,7 @@ class ChildRule:
 class ElementRule:
     """Attributes and children of an element that are read.
 
-    :param keeps_unknown: whether unknown children are kept (empty), so that their presence can be
-        judged
+    :param keeps_unknown: whether unknown children are kept (empty), for later checks
     """
 
     attributes: Mapping[str, AttributeRule] = field(default_factory=dict)
@@ -104,7 +103,7 @@ _SHAPE = ChildRule(
     ),
     many=True,
 )
-# Whatever is wrong with a color, the robot moves the same: urdf_description.py warns of it.
+# A wrong color does not affect the motion: urdf_description.py warns about it.
 _MATERIAL = ChildRule(
     ElementRule(
         {'name': AttributeRule(0, required=False)},
@@ -166,7 +165,7 @@ ROBOT = ElementRule(
 
 
 def shorten(text: str, width: int = 60) -> str:
-    """Return the text in quotes, cut to `width` characters."""
+    """Return the text in quotes, shortened to `width` characters."""
     return repr(text if len(text) <= width else text[:width] + '...')
 
 
@@ -178,7 +177,7 @@ def parse_number(text: str, infinite: bool = False) -> float:
     """Return the number in URDF's notation: ASCII digits, a decimal point, an exponent.
 
     :param infinite: whether 'inf' and numbers beyond MAX_MAGNITUDE are accepted
-    :raises ValueError: if the text is not a number; the message says what is wrong with it
+    :raises ValueError: if the text is not a number, with the reason
     :raises TooLargeError: if the number is beyond MAX_MAGNITUDE
     """
     text = text.strip()
@@ -197,17 +196,17 @@ def parse_number(text: str, infinite: bool = False) -> float:
 
 
 def line_of(node: Element) -> int:
-    """Return the line of the document that an element came from, 0 if it came from none."""
+    """Return the line of an element in the document, 0 without a document."""
     line: int = getattr(node, 'line', 0)
     return line
 
 
 def check_element(node: Element, rule: ElementRule, owner: str, skip: Sequence[str] = ()) -> None:
-    """Reject an element that breaks its rule, or one of its children that does.
+    """Reject an element or child that breaks its rule.
 
-    :param owner: what the element belongs to in messages, as "link 'tool'"
-    :param skip: children that are not descended into
-    :raises ModelError: naming owner, element and attribute
+    :param owner: owner of the element in messages, such as "link 'tool'"
+    :param skip: children that are not checked
+    :raises ModelError: with owner, element and attribute
     """
     where = f'{owner}: <{node.tag}> (line {line_of(node)})'
     for name, attribute in rule.attributes.items():

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Armature (reflected rotor inertia), unknown to URDF, from a mapping or a YAML side file."""
+"""Armature (reflected rotor inertia), which URDF lacks, from a mapping or a YAML side file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ Armature = Union[Mapping[str, float], str, 'os.PathLike[str]', None]
 def read_armature(armature: Armature) -> Dict[str, float]:
     """Return the armature by joint name [kg m^2, or kg for prismatic joints].
 
-    :param armature: the mapping itself, or the path of a YAML file that holds it, alone or under
+    :param armature: the mapping itself, or the path of a YAML file with it, at the top or under
         the key 'armature'; None: no armature
-    :raises ModelError: for an unreadable file, or an entry that is not a number; naming the joint
+    :raises ModelError: for an unreadable file, or an entry that is not a number, with the joint
     """
     if armature is None:
         return {}

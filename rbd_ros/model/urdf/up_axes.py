@@ -12,7 +12,7 @@ from rbd_ros.bounded_files import open_regular
 from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.model import Model
 
-#: How much of a file is looked at, of any size: it says so before its shapes [bytes].
+#: Size of the read part of a file, in which the axis precedes the shapes [bytes].
 _HEAD = 1 << 16
 _ANY_SIZE = 1 << 62
 _AXIS = re.compile(rb'<(?:\w+:)?up_axis>\s*([XY]_UP)\s*</')

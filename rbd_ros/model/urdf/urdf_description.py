@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Links and joints of a URDF, parsed by urdf_parser_py, in the order of the file.
 
-urdf_parser_py gets only elements that it knows, with values already checked, so it prints no
-complaints to the terminal.
+urdf_parser_py gets only known elements with checked values, so it prints no warnings to the
+terminal.
 
-Faults in elements that the robot does not need are left out, with a notice: a fixed joint has
-neither axis nor limits, a floating joint no axis, and what a link looks like changes nothing that
-it does. Faults in everything else reject the robot.
+Faulty elements that the robot does not need are dropped, with a notice: a fixed joint has neither
+axis nor limits, a floating joint no axis, and the appearance of a link has no effect on motion.
+Other faults reject the robot.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.spatial.rotation import rpy_rotation
 
 JOINT_TYPES = ('revolute', 'continuous', 'prismatic', 'planar', 'floating', 'fixed')
 
-# Elements without a meaning in joints of a type.
+# Elements that are ignored in joints of a type.
 _MEANINGLESS = {
     'fixed': ('axis', 'limit', 'dynamics', 'mimic', 'safety_controller'),
     'floating': ('axis',),
@@ -46,7 +46,7 @@ class Description:
     :param missing_limits: for each joint whose <limit> lacks required attributes, their names
     :param colors: for each link, the colors of its visuals, in file order
     :param directory: directory of the file, None for a string
-    :param warnings: what was left out or noticed, in words
+    :param warnings: warnings and notices
     """
 
     name: str
@@ -63,7 +63,7 @@ def read_description(
 ) -> Description:
     """Return the links and joints of a URDF.
 
-    :raises ModelError: naming the link, joint or element at fault
+    :raises ModelError: with the link, joint or element at fault
     """
     document = read_document(source, package_paths)
     root = document.root
@@ -116,7 +116,7 @@ def _owner(node: Element, document: Document) -> str:
 def _parse(kind: Any, node: Element, owner: str) -> Any:
     try:
         return kind.from_xml(node, ParserPath(node.tag))
-    except Exception as error:  # whatever the error, the user gets a ModelError
+    except Exception as error:  # the user always gets a ModelError
         reason = ' '.join(str(error).split())
         raise ModelError(f'{owner}: {reason}; correct the element') from error
 
@@ -145,8 +145,7 @@ def _prepare_joint(node: Element, owner: str, description: Description) -> None:
         for name in missing:
             limit.set(name, 'inf')
         if limit.get('lower') is None and limit.get('upper') is None:
-            # By the letter of URDF both are 0, but files that give neither mean a joint that turns
-            # without end.
+            # By URDF's defaults both are 0, but files without them mean an unlimited joint.
             limit.set('lower', '-inf')
             limit.set('upper', 'inf')
             if kind in ('revolute', 'prismatic'):
@@ -165,7 +164,7 @@ def _prepare_link(
         reject_quaternion(shape, owner)
         materials.paint(shape)
         geometry = shape.find('geometry')
-        assert geometry is not None  # check_element has seen to that
+        assert geometry is not None  # guaranteed by check_element
         if not len(geometry):
             raise ModelError(
                 f'{owner}: <geometry> (line {line_of(geometry)}) holds no shape; add one, or '
@@ -206,7 +205,7 @@ def _split_capsule(link: Element, shape: Element, geometry: Element) -> None:
 
 
 def reject_quaternion(node: Element, owner: str) -> None:
-    """Reject an <origin> whose rotation is a quaternion."""
+    """Reject an <origin> with a quaternion."""
     origin = node.find('origin')
     if origin is not None and origin.get('quat_xyzw') is not None:
         raise ModelError(
@@ -216,7 +215,7 @@ def reject_quaternion(node: Element, owner: str) -> None:
 
 
 def omit_motion(joint: Element, rule: ElementRule, owner: str) -> List[str]:
-    """Remove faulty elements that have no effect in a joint; return the notices."""
+    """Remove faulty elements without an effect in their joint; return the notices."""
     notices: List[str] = []
     kind = joint.get('type', '')
     for tag in _MEANINGLESS.get(kind, ()):
@@ -236,7 +235,7 @@ def omit_motion(joint: Element, rule: ElementRule, owner: str) -> List[str]:
 
 
 def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
-    """Leave out second shapes of a <geometry>, and faulty visuals; return the notices."""
+    """Drop additional shapes of a <geometry>, and faulty visuals; return the notices."""
     notices: List[str] = []
     for shape in [*link.findall('collision'), *link.findall('visual')]:
         for geometry in shape.findall('geometry'):
@@ -261,14 +260,14 @@ def omit_shapes(link: Element, rule: ElementRule, owner: str) -> List[str]:
 
 
 def without_visual(error: ModelError) -> str:
-    """Return the notice that a visual is left out for its fault."""
+    """Return the notice that a faulty visual is dropped."""
     return f'{error}; the <visual> is left out'
 
 
 class _Materials:
     """Colors of the materials of a document.
 
-    :param root: the <robot> element; its materials are taken out of it
+    :param root: the <robot> element; its materials are removed
     """
 
     def __init__(self, root: Element):

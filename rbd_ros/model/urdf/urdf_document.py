@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reading a URDF document, which may be hostile, into a small tree of the elements that are used.
+"""Reading a URDF document, which may be hostile, into a small tree of the used elements.
 
-Only what `urdf_schema` lists is kept; vendor elements and unknown attributes are dropped unread.
-Whatever is not a plain XML document with a <robot> root, of bounded size and depth and without
-a document type definition, raises ModelError.
+Only the contents of `urdf_schema` are kept; vendor elements and unknown attributes are dropped. A
+document must be plain XML with a <robot> root, of bounded size and depth and without a document
+type definition; otherwise ModelError is raised.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rbd_ros.model.errors import ModelError
 from rbd_ros.model.geometry import Color
 from rbd_ros.model.urdf.schema import ElementRule, ROBOT
 
-# Far above any robot's description, far below what exhausts memory or the stack: a description
-# may arrive on a topic, from anybody.
+# Far above any robot's description, and far below the limits of memory and stack: a description
+# may arrive on a topic from an untrusted sender.
 MAX_BYTES = MAX_TEXT
 MAX_ELEMENTS = 100_000
 MAX_DEPTH = 64
@@ -31,17 +31,17 @@ Source = Union[str, bytes, 'os.PathLike[str]']
 
 
 class Node(ElementTree.Element):
-    """Element that knows the line it came from, and its color if it is a shape with one."""
+    """Element with its line, and its color if it is a shape with one."""
 
     line = 0
     color: Optional[Color] = None
 
 
 class Document(NamedTuple):
-    """A URDF document that was read.
+    """A URDF document.
 
     :param root: the <robot> element with the elements of the schema only
-    :param label: what to call the document in messages
+    :param label: name of the document in messages
     :param directory: directory of the file, None for a string
     """
 
@@ -51,7 +51,7 @@ class Document(NamedTuple):
 
 
 def quote(text: object, width: int = 80) -> str:
-    """Return the text in quotes, shortened so that a message stays readable."""
+    """Return the text in quotes, shortened for a message."""
     text = str(text)
     return repr(
         text if len(text) <= width else f'{text[: width - 20]}... ({len(text)} characters)'
@@ -59,9 +59,9 @@ def quote(text: object, width: int = 80) -> str:
 
 
 def is_xacro(data: Union[str, bytes]) -> bool:
-    """Return whether a document has elements of xacro, or its namespace and expressions.
+    """Return whether a document has xacro elements, or its namespace and expressions.
 
-    What xacro has expanded may still declare its namespace.
+    Expanded documents may still declare the namespace.
 
     :param data: the document
 
@@ -86,21 +86,21 @@ def is_xacro(data: Union[str, bytes]) -> bool:
     try:
         parser.Parse(data.lstrip(), True)
     except (expat.ExpatError, UnicodeError, LookupError, ValueError):
-        pass  # what is wrong with it, its reader says
+        pass  # its reader reports the error
     return found
 
 
 def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
     """Return the URDF of a file, which may be xacro.
 
-    :param package_paths: directories in which xacro looks for packages first
+    :param package_paths: directories that xacro searches first for packages
     :raises OSError: if it cannot be read
-    :raises ModelError: as `expand_xacro`
+    :raises ModelError: see `expand_xacro`
     """
     data = read_bytes(path, MAX_TEXT)
     if not is_xacro(data):
         return data
-    # Imported where there is xacro: it runs in another process.
+    # Imported for xacro only: it runs in another process.
     from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 
     return expand_xacro(path, package_paths=package_paths).encode()
@@ -109,18 +109,18 @@ def urdf_of_file(path: str, package_paths: Iterable[Any] = ()) -> bytes:
 def read_document(
     source: Source, package_paths: Iterable[Union[str, os.PathLike[str]]] = ()
 ) -> Document:
-    """Clean element tree of a URDF.
+    """Return the reduced element tree of a URDF.
 
     :param source: path of a file, or the XML itself as text or bytes (recognized by its leading
         '<'); xacro is expanded
-    :param package_paths: directories in which xacro looks for packages first
-    :raises ModelError: for everything that is not a readable URDF document
+    :param package_paths: directories that xacro searches first for packages
+    :raises ModelError: if it is not a readable URDF document
     """
     data, path = _content(source)
     label = 'XML string' if path is None else path
     directory = None if path is None else str(Path(path).resolve().parent)
     if is_xacro(data):
-        # Imported where there is xacro: it runs in another process.
+        # Imported for xacro only: it runs in another process.
         from rbd_ros.model.urdf.xacro_expansion import expand_xacro
 
         text = None if path is not None else data if isinstance(data, str) else data.decode()
@@ -156,7 +156,7 @@ def _content(source: Source) -> Tuple[Union[str, bytes], Optional[str]]:
 
 
 def _read_file(source: Union[str, os.PathLike[str]]) -> Tuple[bytes, str]:
-    """Return the bytes of a file that is not too large, and its path as text."""
+    """Return the bytes of a file of bounded size, and its path as text."""
     path = os.fspath(source)
     if isinstance(path, bytes):
         path = os.fsdecode(path)
@@ -188,8 +188,8 @@ def _too_large(what: str, size: int) -> str:
 
 
 def _parse(data: Union[str, bytes], label: str) -> Node:
-    """Return the root element of a document, with the elements that `_Builder` keeps."""
-    data = data.lstrip()  # blanks before an XML declaration are a common slip
+    """Return the root element of a document, with the elements of the schema."""
+    data = data.lstrip()  # blanks before an XML declaration are a common mistake
     if not data:
         raise ModelError(f'{label} is empty; give a URDF document with a <robot> element')
     if len(data) > MAX_BYTES:
@@ -239,22 +239,22 @@ class _Builder:
         self.label = label
         self.root: Optional[Node] = None
         self.open_tags: List[str] = []
-        self._kept: List[Tuple[Node, ElementRule]] = []  # the open elements that are kept
-        self._skipped = 0  # depth below the outermost open element that is not kept
+        self._kept: List[Tuple[Node, ElementRule]] = []  # open elements that are kept
+        self._skipped = 0  # depth below the outermost open element that is dropped
         self._elements = 0
         self.parser = parser = expat.ParserCreate()
         parser.StartElementHandler = self._start
         parser.EndElementHandler = self._end
         parser.StartDoctypeDeclHandler = self._doctype
         parser.EntityDeclHandler = self._entity
-        # No external subset is fetched, whatever the document says.
+        # External subsets are never fetched.
         parser.SetParamEntityParsing(expat.XML_PARAM_ENTITY_PARSING_NEVER)
 
     def _where(self) -> str:
         return f'{self.label}, line {self.parser.CurrentLineNumber}'
 
     def inside(self) -> str:
-        """Return the parser's place: the innermost open element, and its link or joint."""
+        """Return the innermost open element, with its link or joint, for a message."""
         if not self.open_tags:
             return ''
         owner = ''

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The system model that a URDF describes: its tree, joints, gears, inertias and shapes.
+"""Conversion of a URDF to a system model: tree, joints, gears, inertias and shapes.
 
-The document is read by urdf_document.py, checked by urdf_description.py and parsed by
-urdf_parser_py; here its links and joints become bodies. See docs/urdf.md for the conventions.
+urdf_document.py reads the document, urdf_description.py checks it and urdf_parser_py parses it;
+this module converts its links and joints to bodies. See docs/urdf.md for the conventions.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rbd_ros.spatial.linear3 import Vector3
 from rbd_ros.spatial.rotation import rpy_rotation
 
 if TYPE_CHECKING:
-    # Imported when there is something to read: most robots have a URDF alone.
+    # Imported on demand: most robots have no extension.
     from rbd_ros.model.extension import EXTENSIONS, Loops
     from rbd_ros.model.urdf.side_file import Armature
 
-# Below this share of its length a component of an axis is the rounding of a rotation.
+# A component of an axis below this fraction of its length is rounding of a rotation.
 _AXIS_ROUNDING = 1e-15
 
 
@@ -47,23 +47,23 @@ def load_urdf(
     extension: EXTENSIONS = None,
     loops: Optional[Loops] = None,
 ) -> Model:
-    """Return the model of the robot that a URDF describes.
+    """Return the model of a URDF.
 
     :param source: path of a URDF or xacro file, or its XML as a string
-    :param floating_base: whether the root link moves freely, by a joint named 'floating_base'
-        before all others; the description must not have a floating base
+    :param floating_base: whether to add a joint named 'floating_base' before all others, so that
+        the root link floats; the description must not have a floating base
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param strict: whether an unphysical inertia is an error instead of a warning
     :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a YAML
         file with it
-    :param package_paths: directories in which package:// names, and $(find package) of xacro, are
-        looked for first
-    :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
+    :param package_paths: directories that are searched first for package:// names, and for
+        $(find package) of xacro
+    :param extension: properties that URDF lacks (joint types, gears, rotors, loops), see
         docs/extension.md: a mapping, or the path of a YAML file
     :param loops: further loop joints, or mappings like the entries of `loops` there with a `name`;
         they need not close at the neutral configuration
-    :raises ModelError: for a description that cannot become a model; the message names the link,
-        joint or element and what to do about it
+    :raises ModelError: for a description that cannot be converted to a model, with the link, joint
+        or element, and the cure
     :raises ValueError: if `gravity` is not three finite numbers
 
     >>> from rbd_ros.model import load_urdf
@@ -109,7 +109,7 @@ def _check_gravity(gravity: Sequence[float]) -> Tuple[float, float, float]:
 
 @dataclass
 class _Builder:
-    """Links and joints of a description that have been built so far."""
+    """Conversion in progress."""
 
     description: Description
     strict: bool
@@ -120,7 +120,7 @@ class _Builder:
     geometries: List[Geometry] = field(default_factory=list)
     warnings: List[str] = field(default_factory=list)
     unresolved: List[str] = field(default_factory=list)
-    # What was noticed, and the joints of which it was: one warning names them all.
+    # Notices, and the joints that they concern: one warning names them all.
     notes: Dict[str, List[str]] = field(default_factory=dict)
 
     def build(self, floating_base: bool, gravity: Tuple[float, float, float]) -> Model:
@@ -283,7 +283,7 @@ class _Builder:
         )
 
     def _note_unbounded(self, joint: Any) -> None:
-        """Note position limits, hard or soft, of a joint that has none by its type."""
+        """Note hard or soft position limits of a joint whose type has none."""
         given = getattr(joint, 'safety_controller', None)
         soft = [getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper')]
         hard = (joint.limit.lower, joint.limit.upper)
@@ -295,7 +295,7 @@ class _Builder:
             )
 
     def _soft_limits(self, joint: Any) -> Tuple[float, float]:
-        """Return soft limits of <safety_controller>; infinite if it gives none that leave room."""
+        """Return soft limits of <safety_controller>; infinite without a valid range."""
         given = getattr(joint, 'safety_controller', None)
         lower, upper = (getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper'))
         lower, upper = (0.0 if x is None else float(x) for x in (lower, upper))
@@ -375,7 +375,7 @@ class _Builder:
 
     @staticmethod
     def _transform(origin: Any, owner: str) -> PluckerTransform:
-        """Transform into the frame that `origin` places."""
+        """Return the transform into the frame of `origin`."""
         if origin is None:
             return PluckerTransform.identity()
         E = linear3.transpose(rpy_rotation(*origin.rpy)) if any(origin.rpy) else linear3.IDENTITY3

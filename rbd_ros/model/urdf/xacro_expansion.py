@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Expansion of xacro in a process of its own."""
+"""Expansion of xacro in a separate process."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from typing import Any, Dict, Iterable, Mapping, Optional
 
 from rbd_ros.model.errors import did_you_mean, ModelError, similar_names
 
-#: Longest time that the process may wait for files and for the processor [s].
+#: Maximum wall time of the process, including file access [s].
 MAX_WAIT = 600.0
 
-# How xacro names a missing argument.
+# xacro's message about a missing argument.
 _MISSING = re.compile(r'Undefined substitution argument (\w+)')
 _PACKAGE = re.compile(r"there is no package '[^']*'")
 _START = (
@@ -33,13 +33,13 @@ def expand_xacro(
     arguments: Optional[Mapping[str, str]] = None,
     package_paths: Iterable[Any] = (),
 ) -> str:
-    """Return the URDF that xacro makes of a file or a text.
+    """Return the URDF from xacro in a file or a text.
 
     :param file: path of the file, None for a text
-    :param text: the document, if there is no file
+    :param text: the document, without a file
     :param arguments: arguments by name
-    :param package_paths: directories in which packages are looked for first, as by `MeshPaths`
-    :raises ModelError: if xacro is missing or cannot expand it, or no file knows an argument
+    :param package_paths: directories that are searched first for packages, see `MeshPaths`
+    :raises ModelError: if xacro is missing or cannot expand it, or an argument is unknown
     """
     label = 'the description' if file is None else file
     missing = (
@@ -91,7 +91,7 @@ def _problem(label: str, answer: Dict[str, Any], code: int, output: str) -> str:
     if missing:
         cure = f'give the file its argument {missing[1]}, as {missing[1]}:=VALUE'
     elif package:
-        reason = package[0]  # which xacro says twice
+        reason = package[0]  # xacro says it twice
         cure = (
             'give the folder that holds it as a package path (--package-path, package_paths, '
             'ROS_PACKAGE_PATH), or source its workspace'

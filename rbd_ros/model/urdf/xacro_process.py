@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Process that expands xacro: expressions of a file are evaluated here, and with an end.
+"""Process that expands xacro: it evaluates expressions of a file within limits.
 
-Its limits of memory and processor time end what never would, and warnings that xacro prints go
-with it.
+Limits of memory and processor time end infinite expansions, and xacro's warnings stay in it.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ MAX_MEMORY = 4 << 30
 
 
 class _Arguments(Dict[str, str]):
-    """Arguments by name that record which of them were used."""
+    """Arguments by name that record which of them are used."""
 
     def __init__(self, given: Dict[str, str]):
         super().__init__(given)
@@ -47,7 +46,7 @@ class _PackageNotFoundError(KeyError):
 
 
 def main(request: Dict[str, Any]) -> None:
-    """Write the expanded document, or why there is none, as JSON to the standard output.
+    """Write the expanded document, or the reason of a failure, as JSON to the standard output.
 
     :param request: `file` or `text`; `arguments` by name; `package_paths`
     """
@@ -60,9 +59,9 @@ def main(request: Dict[str, Any]) -> None:
         answer = {'error': f'it takes more than {MAX_MEMORY} bytes of memory'}
     except RecursionError:
         answer = {'error': 'its macros call each other without end'}
-    except Exception as error:  # anything that an expression in the file may raise
+    except Exception as error:  # an expression in the file may raise anything
         cause = getattr(error, 'exc', None)
-        if isinstance(cause, OSError) and cause.filename:  # which xacro says twice
+        if isinstance(cause, OSError) and cause.filename:  # xacro says it twice
             reason = f'{cause.filename}: {cause.strerror}'
         else:
             reason = ' '.join(str(error).split()) or type(error).__name__
@@ -78,7 +77,7 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
 
     file: Optional[str] = request['file']
     _find_packages(MeshPaths(file and os.path.dirname(file), request['package_paths']))
-    # Included files, and those that expressions read, are regular and bounded as well.
+    # Included files, and those read by expressions, must be regular and bounded as well.
     xacro.open = lambda name: StringIO(read_text(name, MAX_TEXT, 'utf-8-sig').lstrip())
     given: Dict[str, str] = request['arguments']
     arguments = _Arguments(given)
@@ -91,7 +90,7 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
     unknown = [name for name in given if name not in arguments.asked]
     if unknown:
         texts = [request['text'] or '', *(read_text(each, MAX_TEXT) for each in files)]
-        # One may be used only where another one has some value.
+        # Whether one is used may depend on another one.
         known = _named(texts)
         unknown = [name for name in unknown if name not in known]
         if unknown:
@@ -109,7 +108,7 @@ def _named(texts: List[str]) -> Set[str]:
 
 
 def _find_packages(paths: MeshPaths) -> None:
-    """Resolve $(find package) as package:// is."""
+    """Resolve $(find package) like package://."""
 
     def get_package_share_directory(package: str, *_: Any, **__: Any) -> str:
         found = paths.package(package)
@@ -129,7 +128,7 @@ def _find_packages(paths: MeshPaths) -> None:
 
 
 def _place(request: Dict[str, Any]) -> Dict[str, str]:
-    """Return the file in which xacro was, if it is another one."""
+    """Return the file of the xacro error, if it is another one."""
     xacro: Any = sys.modules.get('xacro')
     files = getattr(xacro, 'filestack', None) or []
     inner = files[-1] if files else None
