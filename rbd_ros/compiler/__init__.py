@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compiler: symbol graph, LLVM back end, kernels and their cache. Knows no robot.
+"""Compiler: symbol graph, LLVM back end, kernels and their cache. Independent of robots.
 
 The names below are loaded on first use.
 """

@@ -1,13 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code kept on disk between processes.
+"""Machine code cached on disk between processes.
 
-An entry is one file named by the digest of everything that decides its content. Files are written
-under another name and then renamed, so several processes can share the cache; they carry a
+An entry is one file, named by the digest of everything that decides its content. Files are written
+under another name and then renamed, so several processes can share the cache. They carry a
 checksum of name and content, so a damaged or exchanged one is written again. Machine code is
-executed: a directory that others may write to, and files of another owner, are not used. If the
-cache cannot be read, code is compiled again, without an error; that it cannot be written is logged
-once.
+executed, so directories that others may write to, and files of another owner, are not used. If
+reading fails, code is compiled again, without an error; a failure to write is logged once.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ _MAGIC = b'rbd_ros kernel 2\n'
 _ENTRY = re.compile(r'[a-z_]+-[a-z]+-[0-9a-f]{40}\.o')
 _TEMPORARY = '.rbd_ros-new-'
 _MAX_BYTES = 512 * 2**20  # maximum size of all entries together [bytes]
-_PART = 64  # such a part of it is written before a process looks at its size again
-_ABANDONED = 3600.0  # age at which a temporary file surely has no writer any more [s]
+_PART = 64  # a process checks the total size after writing such a part of the maximum
+_ABANDONED = 3600.0  # age at which a temporary file has no writer any more [s]
 _log = logging.getLogger('rbd_ros')
-_noticed: Set[str] = set()  # what was logged, each once
-_written: Dict[Path, int] = {}  # by this process since it looked at a directory's size [bytes]
+_noticed: Set[str] = set()  # messages logged so far
+_written: Dict[Path, int] = {}  # by this process since its last check of a directory [bytes]
 
 
 def directory() -> Optional[Path]:
@@ -42,8 +41,8 @@ def directory() -> Optional[Path]:
 
     $RBD_ROS_CACHE_DIR, else $XDG_CACHE_HOME/rbd_ros, else ~/.cache/rbd_ros.
 
-    :return: None if RBD_ROS_CACHE_DIR is empty, 'off' or 'none', if the directory cannot be
-        created, or if others may write to it, which are logged once
+    :return: None if RBD_ROS_CACHE_DIR is empty, 'off' or 'none'; or, logged once, if the directory
+        cannot be created or others may write to it
     """
     chosen = os.environ.get('RBD_ROS_CACHE_DIR')
     if chosen is not None and chosen.lower() in ('', 'off', 'none'):
@@ -56,7 +55,7 @@ def directory() -> Optional[Path]:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         if _ours(root.stat()):
             return root
-    # No home, a disk that is read only, a name that no file can have: then there is no cache.
+    # No home, a read-only disk, an invalid file name: no cache.
     except (OSError, RuntimeError, ValueError) as error:
         _notice(
             f'machine code is not cached: {error}; set RBD_ROS_CACHE_DIR to a folder that can be '
@@ -78,13 +77,13 @@ def _notice(text: str) -> None:
 
 
 def _ours(status: os.stat_result) -> bool:
-    """Return whether a file belongs to this user, and nobody else may write to it."""
+    """Return whether a file belongs to this user, and no one else may write to it."""
     mine = not hasattr(os, 'getuid') or status.st_uid == os.getuid()
     return mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
 
 
 def digest(key: Mapping[str, Any]) -> str:
-    """Return the SHA-256 digest of a key of JSON values, in which floats count to the last bit."""
+    """Return the SHA-256 digest of a key of JSON values; floats count bitwise."""
     return hashlib.sha256(json.dumps(key, sort_keys=True, default=repr).encode()).hexdigest()
 
 
@@ -92,33 +91,30 @@ def entry_name(function: str, part: str, key_digest: str) -> str:
     """Return the file name of an entry.
 
     :param function: name of the robot's function
-    :param part: which part of its machine code, such as the code for one state or for a batch
+    :param part: part of its machine code, such as the code for one state or for a batch
     :param key_digest: digest of everything else that decides its content
     """
-    # 160 bits: two keys never meet, and the name can still be read in a listing.
+    # 160 bits: no collisions, and the name is still readable in a listing.
     return f'{function}-{part}-{key_digest[:40]}.o'
 
 
 def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
-    """Return the header and object file of an entry.
-
-    None if there is none that is undamaged and ours.
-    """
+    """Return the header and object file of an entry; None unless it is undamaged and ours."""
     root = directory()
     if root is None:
         return None
     try:
         with open_regular(root / name, _MAX_BYTES) as file:
-            # Of the open file: by its name, another one might be read than was looked at.
+            # By the open file: the name might refer to another file by now.
             if not _ours(os.fstat(file.fileno())):
                 return None
             content = file.read(_MAX_BYTES)
-            with suppress(OSError):  # on a file system that is read only
+            with suppress(OSError):  # on a read-only file system
                 os.utime(file.fileno())  # for `_prune`
     except OSError:
         return None
     start = len(_MAGIC) + 64 + 1
-    # Against what broke off or decayed, not against people: those are kept out by `_ours`.
+    # Against truncation and decay; `_ours` keeps attackers out.
     checksum, body = content[len(_MAGIC) : start - 1], content[start:]
     if content[: len(_MAGIC)] != _MAGIC or _checksum(name, body) != checksum:
         return None
@@ -135,10 +131,10 @@ def _checksum(name: str, body: bytes) -> bytes:
 
 
 def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
-    """Write an entry, all at once or not at all; a failure is no error, but logged once.
+    """Write an entry atomically; a failure is logged once, and is no error.
 
     :param name: file name, see `entry_name`
-    :param header: what to know about the code before it is loaded, JSON values
+    :param header: facts about the code that are needed before loading it, JSON values
     """
     root = directory()
     if root is None:
@@ -146,13 +142,12 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
     body = json.dumps(header).encode() + b'\n' + object_file
     temporary = None
     try:
-        # In the same directory: only within one file system is renaming one step, so that nobody
-        # ever reads half an entry.
+        # In the same directory: renaming is atomic only within one file system.
         handle, temporary = tempfile.mkstemp(dir=root, prefix=_TEMPORARY)
         with os.fdopen(handle, 'wb') as file:
             file.write(_MAGIC + _checksum(name, body) + b'\n' + body)
         os.replace(temporary, root / name)
-        # Reading a directory of thousands of entries takes as long as compiling a small kernel.
+        # Listing thousands of entries takes as long as compiling a small kernel.
         if root not in _written or _written[root] + len(body) > _MAX_BYTES // _PART:
             _written[root] = 0
             _prune(root)
@@ -172,9 +167,9 @@ def store(name: str, header: Mapping[str, Any], object_file: bytes) -> None:
 
 
 def _prune(root: Path) -> None:
-    """Remove the least recently used entries if all together are too large.
+    """Remove the least recently used entries if the total is too large.
 
-    The temporary files that interrupted writers left behind are removed, too.
+    Temporary files of interrupted writers are removed too.
     """
     entries = []
     with os.scandir(root) as files:
@@ -187,8 +182,8 @@ def _prune(root: Path) -> None:
                 entries.append((status.st_mtime, status.st_size, file.path))
     excess = sum(size for _, size, _ in entries) - _MAX_BYTES
     if excess > 0:
-        excess += _MAX_BYTES // 4  # so that the next entry does not ask for it again
-        # By the time that `load` sets: many systems do not keep the time of the last access.
+        excess += _MAX_BYTES // 4  # so that the next entry does not prune again
+        # By the time that `load` sets: many systems keep no access time.
         for _, size, path in sorted(entries):
             if excess <= 0:
                 break

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Definition of a kernel in a compiler's terms, and the program that it becomes.
+"""Definition of a kernel for the compiler, and the program that results.
 
-A definition is arrays in, a function, arrays out. In a program, which every target takes, a graph
-stands between the arrays, derivatives and all; no target needs to know more, and none changes it.
+A definition is a function of arrays. In a program, the input of every target, a graph connects the
+arrays, derivatives included; targets need no more, and do not change it.
 
-Passes and the interpreter are imported by the methods that need them: a process whose machine code
-is on disk traces nothing.
+Methods import passes and the interpreter when they need them: with machine code on disk, nothing
+is traced.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ class Output(NamedTuple):
 
     @property
     def size(self) -> int:
-        """Number of numbers that it holds."""
+        """Number of its elements."""
         return math.prod(self.shape)
 
 
 def identity(value: Value) -> Hashable:
     """Return the key that distinguishes an output's value from all others; zero has no sign."""
-    # A value and its opposite are different outputs: signs are free in a graph, but not in memory.
+    # A value and its opposite are different outputs: graphs have free signs, memory has not.
     if isinstance(value, Symbol):
         return value.number, value.negative
     # -0.0 + 0.0 is 0.0: both zeros are one value.
@@ -64,15 +64,15 @@ def split(values: Sequence[Value], arrays: Sequence[Sequence[Value]]) -> List[Tu
 
 @dataclass(frozen=True)
 class Program:
-    """A function of arrays, written out for one state.
+    """A function of arrays, expanded for one state.
 
     :param name: name of the function
     :param inputs: names and sizes of the input arrays; those of the nodes (INPUT, name, index)
     :param outputs: names and shapes of the output arrays
-    :param graph: the graph, in which there may be more than this program needs
+    :param graph: the graph, which may have further nodes
     :param values: values of each output array, row by row: symbols of the graph, or floats
-    :param doc: what the function computes, in one line, for anyone who reads what a target writes
-    :param slow_compile: whether a function that is quick to run is worth a long time to compile
+    :param doc: summary of the function, in one line, for readers of generated code
+    :param slow_compile: whether a fast function is worth a long compilation
     :raises ValueError: if the values do not fill the outputs
     """
 
@@ -86,13 +86,12 @@ class Program:
 
     def __post_init__(self) -> None:
         found = [len(values) for values in self.values]
-        # Targets write by index without checks: outputs that do not fit would write beyond their
-        # arrays.
+        # Targets write by index without checks: wrong sizes would write beyond the arrays.
         if found != [output.size for output in self.outputs]:
             raise ValueError(f'{self.name}: outputs have {found} numbers, not {self.outputs}')
 
     def expanded(self) -> Program:
-        """Return the same program with scalar products written out, see `Definition.program`."""
+        """Return the same program with expanded scalar products, see `Definition.program`."""
         if not self.graph.has_inner_products:
             return self
         # Imported here, as passes import programs.
@@ -103,12 +102,12 @@ class Program:
 
     @cached_property
     def flat(self) -> List[Value]:
-        """Values of all outputs, one array after another."""
+        """Values of all outputs, concatenated."""
         return [value for values in self.values for value in values]
 
     @cached_property
     def different(self) -> int:
-        """Number of different values among those of all outputs."""
+        """Number of different values of all outputs."""
         return len({identity(value) for value in self.flat})
 
     @cached_property
@@ -123,7 +122,7 @@ class Program:
 
     @cached_property
     def count(self) -> OperationCount:
-        """Number of operations that it takes."""
+        """Number of its operations."""
         return self.graph.count_of(self.live)
 
 
@@ -131,12 +130,12 @@ Scalars = Sequence[Any]
 
 
 class Tangent(NamedTuple):
-    """Directions in which an input array can move, to differentiate along.
+    """Directions in which an input array can change, to differentiate along.
 
     :param input: name of the input array
     :param count: number of directions
     :param rates: from the elements of the array to their rates along each direction,
-        (count, size); None if each element is a direction of its own
+        (count, size); None if each element is a separate direction
     """
 
     input: str
@@ -144,7 +143,7 @@ class Tangent(NamedTuple):
     rates: Optional[Callable[[Scalars], Sequence[Scalars]]] = None
 
     def directions(self, symbols: Scalars) -> List[Dict[int, Value]]:
-        """Return rates of an array of symbols along each direction, as the passes want them."""
+        """Return rates of an array of symbols along each direction, as inputs of the passes."""
         from rbd_ros.compiler.passes import along
 
         if self.rates is None:
@@ -154,26 +153,27 @@ class Tangent(NamedTuple):
 
 @dataclass(frozen=True)
 class Definition:
-    """Definition of what a kernel computes.
+    """Definition of a kernel.
 
     :param name: name of the function, for messages
     :param inputs: names and sizes of the input arrays
     :param outputs: names and shapes of the output arrays
     :param evaluate: from lists of scalars, one for each input, to flat lists, one for each output
         (without the derivatives)
-    :param key: what decides the result of `evaluate`, as JSON values, for the cache on disk
+    :param key: JSON values that decide the result of `evaluate`, for the cache on disk
     :param doc: documentation of the callable
-    :param mapping: name of an argument that callers of the kernel may take besides, '' for none
-    :param numbers: names of the inputs that are a single number each, (N,) for a batch, and what
-        they are where they are not given, None if they must be; only the last inputs may be absent
-    :param drawn: names of the inputs that are uniform random numbers, drawn where not given
-    :param result: named tuple that holds the outputs if there are several
-    :param tangents: what the outputs are differentiated along; after the outputs of `evaluate`
+    :param mapping: name of a further argument of the kernel's callers, '' for none
+    :param numbers: names of the inputs that are a single number each, (N,) for a batch, and their
+        default values, None for required ones; only the last inputs may be absent
+    :param drawn: names of the inputs that are uniform random numbers, drawn by default
+    :param result: named tuple of several outputs
+    :param tangents: directions to differentiate the outputs along; after the outputs of `evaluate`
         come the derivatives of each of them along each of these, directions as last axis
-    :param differentiates: whether `evaluate` asks its scalars for derivatives, and so always takes
-        symbols
-    :param slow_compile: whether a function that is quick to run is worth a long time to compile
-    :param alternative: another way to the same outputs; the program is that of fewer operations
+    :param differentiates: whether `evaluate` requests derivatives of its scalars, and so always
+        takes symbols
+    :param slow_compile: whether a fast function is worth a long compilation
+    :param alternative: another function for the same outputs; the program with fewer operations is
+        used
     """
 
     name: str

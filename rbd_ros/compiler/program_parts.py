@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A long program cut into parts, each of which a target writes as a function of its own.
+"""Division of a long program into parts, each a separate function of a target.
 
-Compilers take a time that grows faster than the length of a function. What a part computes for
-later ones is kept in an array meanwhile, in places that are used again.
+Compile time grows faster than the length of a function. Values that later parts need are kept in
+an array, whose slots are reused.
 """
 
 from __future__ import annotations
@@ -13,15 +13,15 @@ from typing import AbstractSet, Dict, List, Mapping, Optional, Sequence, Tuple
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.symbol_graph import CONSTANT, Graph, INPUT, operands, Symbol
 
-START = -1  # stands for the start among the numbers of nodes
+START = -1  # number of the start among the numbers of nodes
 
 
 class Part:
     """Part of a program that one function evaluates and stores.
 
     :ivar nodes: numbers of the nodes, in order of evaluation; no inputs and no constants
-    :ivar places: places, among the values of all outputs, of those that are ready with a node;
-        with `START` of those that are ready from the start, constants and copies of inputs
+    :ivar places: indices, among the values of all outputs, of those that are ready with a node;
+        for `START` those that are ready initially, constants and copies of inputs
     """
 
     def __init__(self) -> None:
@@ -32,11 +32,11 @@ class Part:
 def cut(
     program: Program, order: Sequence[int], size: int, followers: AbstractSet[int] = frozenset()
 ) -> List[Part]:
-    """Return the parts of a program, one after another; at least one.
+    """Return the parts of a program, in order; at least one.
 
     :param order: numbers of the program's nodes in an order of evaluation
-    :param size: how many nodes and outputs that are ready from the start a part may have
-    :param followers: nodes that stay in one part with the node before, were it one too many
+    :param size: maximum number of nodes and initially ready outputs of a part
+    :param followers: nodes that stay in one part with the node before, even beyond that
     """
     graph = program.graph
     places: Dict[int, List[int]] = {}
@@ -47,7 +47,7 @@ def cut(
         else:
             ready.append(place)
     nodes = [number for number in order if not at_hand(graph, number)]
-    # What is ready from the start counts as well: stores alone make a function long, too.
+    # Initially ready outputs count as well: stores alone make a function long, too.
     parts = [Part() for _ in range(0, max(len(nodes) + len(ready), 1), size)]
     for k, place in enumerate(ready):
         parts[k // size].places.setdefault(START, []).append(place)
@@ -59,7 +59,7 @@ def cut(
 
 
 def at_hand(graph: Graph, number: int) -> bool:
-    """Return whether a node's value can be had anywhere: an input or a constant."""
+    """Return whether a node's value is available everywhere: an input or a constant."""
     return graph.nodes[number][0] in (INPUT, CONSTANT)
 
 
@@ -74,20 +74,20 @@ def keep(
 
     A slot is reused when its value is no longer needed.
 
-    :param taken: nodes that have places already, which stay theirs
-    :param length: how long the array is with these alone
-    :param pairs: nodes, and those that get the places after theirs
+    :param taken: nodes with fixed slots
+    :param length: length of the array with these alone
+    :param pairs: nodes, and those whose slots follow theirs
     """
     last_use: Dict[int, int] = {}
     for k, part in enumerate(parts):
         for number in part.nodes:
-            # Parts come in order, so the last to enter itself is the last that needs it.
+            # Parts come in order: the last to set itself is the last use.
             last_use.update(dict.fromkeys(operands(graph.nodes[number]), k))
     pairs = pairs or {}
     units = {first: (first, second) for first, second in pairs.items()}
     units.update((second, ()) for second in pairs.values())
     slots = dict(taken)
-    free: Dict[int, List[int]] = {1: [], 2: []}  # places for so many
+    free: Dict[int, List[int]] = {1: [], 2: []}  # free slots, by size
     released: List[List[Tuple[int, int]]] = [[] for _ in parts]
     for k, part in enumerate(parts):
         for number in part.nodes:
@@ -96,7 +96,7 @@ def keep(
                 last = max((last_use.get(each, k) for each in unit), default=k)
             else:
                 unit, last = (number,), last_use.get(number, k)
-            # What only its own part needs stays in that function's registers.
+            # A value used in its own part only stays in registers.
             if last > k and number not in slots:
                 if not free[len(unit)]:
                     free[len(unit)].append(length)
@@ -104,6 +104,6 @@ def keep(
                 place = free[len(unit)].pop()
                 slots.update((each, place + i) for i, each in enumerate(unit))
                 released[last].append((len(unit), place))
-        for size, place in released[k]:  # what this part reads may be overwritten by the next
+        for size, place in released[k]:  # the next part may overwrite what this one reads
             free[size].append(place)
     return slots, length

@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over data (contacts, solver sweeps, steps), as machine code: marks, records, entry points.
+"""Loops over data (contacts, solver sweeps, steps) as machine code: decorators, records, entries.
 
-vocabulary.py is what loops are written with besides Python, loop_records.py
-what they work on, and entry_points.py what Python calls. front_end.py reads the functions of
-instances.py one by one: loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py
-and vector_arithmetic.py make typed functions of them (loop_ir.py, loop_types.py), which
-targets/llvm_loops and targets/c99_loops print.
-numba_call.py is for users' own loops that numba compiles.
+vocabulary.py has the functions and types of the loop language beside Python's, loop_records.py its
+data, and entry_points.py the interface to Python. front_end.py reads the functions of instances.py
+one by one: loop_statements.py, loop_expressions.py, loop_calls.py, loop_arithmetic.py and
+vector_arithmetic.py make typed functions of them (loop_ir.py, loop_types.py), which
+targets/llvm_loops and targets/c99_loops print. numba_call.py is for users' own loops compiled by
+numba.
 """
 
 from rbd_ros.compiler.loops.entry_points import (

@@ -1,14 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over data (contacts, solver sweeps, steps): what Python calls of them.
+"""Entry points of loops over data (contacts, solver sweeps, steps), called from Python.
 
-An entry point is compiled the first time on a machine, together with all it calls, and then only
-loaded from the disk. It works on records (loop_records.py) and numbers, allocates nothing, and
-never calls the interpreter. `entry_point_of` names one by its module, which is imported only to
-compile it.
+An entry point is compiled once per machine, together with all functions that it calls, and then
+loaded from disk. It works on records (loop_records.py) and numbers, allocates nothing, and never
+calls the interpreter. `entry_point_of` names one by its module, which is imported only to compile
+it.
 
-Compiled is only what can be reached: where `if record.flag:` asks for a field that is a bool, its
-value is known then, and the other branch is not even read.
+Only reachable code is compiled: a condition `if record.flag:` on a bool field is a compile-time
+constant, and the other branch is not even read.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rbd_ros.compiler.loops.vocabulary import compiled, NamedFunction
 from rbd_ros.compiler.runtime import builtin, handles, native
 from rbd_ros.compiler.source import source_digest
 
-# By its name, for its digest: it is imported only where something has to be compiled.
+# By name, for its digest: imported only for compilation.
 _COMPILER = 'rbd_ros.compiler.targets.llvm_loops.translation'
 _NUMBERS = {
     'int': [ctypes.c_int64],
@@ -39,16 +39,16 @@ _NUMBERS = {
     'FloatArray': [ctypes.c_void_p, ctypes.c_int64],
 }
 _log = logging.getLogger('rbd_ros')
-#: Why all loops are interpreted though there is a compiler; see `EntryPoint.address`.
+#: Reason why all loops are interpreted despite a compiler; see `EntryPoint.address`.
 _compile_failure: Optional[str] = None
-#: Says at INFO what is compiled: it takes seconds, of which commands inform on a terminal.
+#: Logs at INFO what is compiled, which takes seconds; commands show it on a terminal.
 _progress = logging.getLogger('rbd_ros.compiler')
 
 
 def entry_point(function: Callable[..., int]) -> EntryPoint:
-    """Make a function what Python calls (decorator).
+    """Make a function callable from Python as machine code (decorator).
 
-    :param function: takes records, then what is annotated as int, float, bytes or FloatArray, an
+    :param function: takes records, then arguments annotated as int, float, bytes or FloatArray, an
         array with one axis, whose length is -1 if it is not contiguous, or not of float64; returns
         an int
     """
@@ -56,14 +56,14 @@ def entry_point(function: Callable[..., int]) -> EntryPoint:
 
 
 def entry_point_of(module: str, name: str) -> EntryPoint:
-    """Return the entry point of a module that is imported only where there is no machine code.
+    """Return an entry point whose module is imported only if there is no machine code for it.
 
-    A loop that calls others is defined in many files. A process that finds it on the disk, for
-    these very texts, imports none of them.
+    The source of a loop is in many files. If machine code for this source is on disk, none of them
+    is imported.
 
-    :param module: dotted name of the module of this package that defines it
+    :param module: dotted name of its module in this package
     :param name: its name there
-    :raises ValueError: for a module of another package, whose text no digest covers
+    :raises ValueError: for a module of another package, which the digest does not cover
     """
     package = __name__.partition('.')[0]
     if module.partition('.')[0] != package:
@@ -84,7 +84,7 @@ class EntryPoint:
         names = function.__code__.co_varnames[: function.__code__.co_argcount]
         kinds = [_name(function.__annotations__[name]) for name in names]
         self.numbers = tuple(kind for kind in kinds if kind in _NUMBERS)
-        # By kinds of records: sizes and addresses are data, so robots share what is loaded.
+        # By kinds of records: sizes and addresses are data, so robots share the code.
         self._code: Dict[tuple, native.MachineCode] = {}
 
     def __call__(self, *arguments: Any) -> int:
@@ -98,13 +98,13 @@ class EntryPoint:
     def bind(self, *records: Record, release_gil: bool = True) -> Callable[..., int]:
         """Return a function of the numbers alone.
 
-        :param records: what it works on; kept as long as the function
-        :param release_gil: whether other Python threads run meanwhile; False is cheaper for what
-            takes microseconds
+        :param records: the records, kept alive by the function
+        :param release_gil: whether other Python threads run meanwhile; False is cheaper for calls
+            of microseconds
         """
         code = self._machine_code(records) if interpreted_reason() is None else None
         if code is None:
-            # The very same text, in the interpreter.
+            # The same source, in the interpreter.
             return partial(self.function, *(each.fields for each in records))
         # ctypes takes microseconds to convert arguments; a builtin reads them itself.
         if not release_gil and builtin.supported():
@@ -116,7 +116,7 @@ class EntryPoint:
                 [each.address for each in records],
                 (code, records),
             )
-        # A CFUNCTYPE lets go of Python's lock and takes it back, a PYFUNCTYPE does not.
+        # A CFUNCTYPE releases the GIL, a PYFUNCTYPE does not.
         make = ctypes.CFUNCTYPE if release_gil else ctypes.PYFUNCTYPE
         numbers = [word for kind in self.numbers for word in _NUMBERS[kind]]
         function = make(ctypes.c_int64, *[ctypes.c_int64] * len(records), *numbers)(
@@ -125,26 +125,23 @@ class EntryPoint:
         bound: Any = partial(function, *(each.address for each in records))
         if 'FloatArray' in self.numbers:
             bound = partial(_call_with_arrays, bound)
-        # Nothing else does: ctypes keeps neither the code nor what its arguments point at.
+        # ctypes keeps neither the code nor its arguments alive.
         bound.kept = (code, records)
         return bound
 
     def address(self, *records: Record) -> int:
-        """Return address for `call_loop`, so that callers need not be compiled with all of it."""
+        """Return the address for `call_loop`: callers need not include all of the code."""
         global _compile_failure
         if interpreted_reason() is None:
             code = self._machine_code(records)
             if code is not None:
                 return code.address('entry')
-            # Machine code cannot call Python: from here on, loops that would are interpreted too.
+            # Machine code cannot call Python: from now on, loops that would are interpreted too.
             _compile_failure = f'{self.__name__} cannot be compiled'
         return handles.register(self.function)
 
     def _machine_code(self, records: Sequence[Record]) -> Optional[native.MachineCode]:
-        """Return the machine code for records of these kinds: loaded, or compiled.
-
-        None if it cannot be.
-        """
+        """Return the machine code for records of these kinds, loaded or compiled, or None."""
         kinds = tuple(each.kind for each in records)
         key = kinds, native.optimization()
         if key not in self._code:
@@ -162,13 +159,13 @@ class EntryPoint:
         if code is not None:
             return code
         try:
-            # Here, not above: anyone who finds machine code on the disk has no need of a compiler.
+            # Imported here: machine code on disk needs no compiler.
             from rbd_ros.compiler.targets.llvm_loops.translation import object_file
 
             _progress.info('compiling %s.%s', self._module, self.__name__)
             code = object_file(self.function, kinds, self.numbers)
         except (OSError, RuntimeError, ValueError) as error:
-            # Slow is better than dead, for a node that holds an arm.
+            # A slow loop is better than none, for a node that holds an arm.
             _log.warning('%s cannot be compiled, and is slow: %s', self.__name__, error)
             return None
         cache.store(name, {}, code)
@@ -178,8 +175,8 @@ class EntryPoint:
 class _NamedEntryPoint(EntryPoint):
     """Entry point of a module that may never be imported.
 
-    The key of machine code is a digest of byte code, so that comments do not matter. Here it is
-    kept on disk by a digest of the texts of the module and of all that it imports.
+    Elsewhere the key of machine code is a digest of byte code, without comments. Here it is a
+    digest of the source of the module and of all its imports.
 
     :param module: dotted name of the module
     :param name: name of the entry point
@@ -224,12 +221,12 @@ class _NamedEntryPoint(EntryPoint):
 
 
 def _entry_name(name: str, part: str, module: str, text: Dict[str, Any]) -> str:
-    """Return the name on disk of what depends on a loop and a text."""
+    """Return the name on disk of machine code for a loop and its source."""
     key = {
         'loop': [module, name],
         **text,
         'compiler': source_digest(_COMPILER),
-        # A digest may be one of byte code, which differs from version to version.
+        # A digest of byte code depends on the version of Python.
         'python': sys.version_info[:2],
         **native.versions(),
     }
@@ -237,11 +234,11 @@ def _entry_name(name: str, part: str, module: str, text: Dict[str, Any]) -> str:
 
 
 def _loaded(entry_name: str) -> Optional[native.MachineCode]:
-    """Return machine code from the disk; None if there is none of the name that can be read."""
+    """Return machine code from disk; None if there is none or it is unreadable."""
     entry = cache.load(entry_name)
     try:
         return None if entry is None else native.MachineCode(entry[1])
-    except RuntimeError:  # what cannot be read is as good as none
+    except RuntimeError:  # unreadable: as if there were none
         return None
 
 
@@ -257,7 +254,7 @@ def _code_digest(function: Any) -> str:
 
 
 def _text_digest(function: Any) -> str:
-    """Return a digest for which no module is imported."""
+    """Return a digest without importing a module."""
     if isinstance(function, NamedFunction):
         return f'{function.name} {source_digest(function.module)}'
     return sources.digest(function)
@@ -265,7 +262,7 @@ def _text_digest(function: Any) -> str:
 
 def _name(annotation: Any) -> str:
     """Return the name of an annotation in the source."""
-    # Texts where the module defers annotations (`from __future__ import annotations`).
+    # Strings, if the module defers annotations (`from __future__ import annotations`).
     if isinstance(annotation, str):
         return annotation
     return 'FloatArray' if annotation == NDArray[np.float64] else str(annotation.__name__)
@@ -286,7 +283,7 @@ def _call_with_arrays(function: Callable[..., int], *numbers: Any) -> int:
 def excludes_threads() -> bool:
     """Return whether a loop bound with `release_gil=False` runs while no other thread does.
 
-    Not so in the interpreter, nor without a lock of the interpreter.
+    It does not in the interpreter, nor in a Python without a GIL.
     """
     return interpreted_reason() is None and builtin.supported()
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From entry points to the typed functions that a target prints; rejections name file and line."""
+"""From entry points to typed functions for targets; errors name file and line."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _Text = TypeVar('_Text')
 
 
 def entry(instances: Instances, function: Callable, arguments: Tuple[Type, ...]) -> Instance:
-    """Return an entry point for arguments of certain types; it will be compiled.
+    """Return an entry point for arguments of certain types, to be compiled.
 
-    :raises ValueError: if it cannot be; it names file, line and function
+    :raises ValueError: if it cannot be compiled, naming file, line and function
     """
     with _located(function):
         found = instances.of(function, arguments)
@@ -30,10 +30,10 @@ def entry(instances: Instances, function: Callable, arguments: Tuple[Type, ...])
 def translate(instances: Instances, write: Callable[[Function], _Text]) -> List[_Text]:
     """Return the target's text of each reachable function.
 
-    :raises ValueError: if one cannot be compiled; it names file, line and function
+    :raises ValueError: if one cannot be compiled, naming file, line and function
     """
     texts = []
-    # Reading one finds what it calls.
+    # Reading a function finds the functions that it calls.
     while instances.waiting:
         instance = instances.waiting.pop()
         with _located(instance.function):
@@ -46,8 +46,8 @@ def _located(function: Callable) -> Iterator[None]:
     """Add file and line to a compile error in a function."""
     try:
         yield
-    # The others are Python's own: of a file that has changed, of an annotation in quotes, of an
-    # expression in an expression in an expression ...
+    # The others are Python's own: a changed file, a quoted annotation, too deeply nested
+    # expressions.
     except (CompileError, OSError, SyntaxError, RecursionError) as error:
         code, what = function.__code__, str(error)
         line = getattr(error, 'line', None) or code.co_firstlineno

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that are reached from an entry point, each for the types it is called with."""
+"""Functions reachable from an entry point, one instance for each combination of types."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _Parameter = Tuple[str, Optional[NumberType]]
 class Instance(NamedTuple):
     """A function for arguments of certain types.
 
-    :param name: a name that no other one has
+    :param name: a unique name
     :param arguments: types of its arguments
     :param result: type of its result
     """
@@ -45,15 +45,14 @@ class Instance(NamedTuple):
 
 
 class Instances:
-    """Instances that are to be compiled, and those of them that are still to be done.
+    """Instances to be compiled, and those of them that are still to be read.
 
-    :param has_shapes: whether a function is compiled once for each shape of its arrays, not once
-        for all
+    :param has_shapes: whether a function is compiled separately for each shape of its arrays
     """
 
     def __init__(self, has_shapes: bool = False) -> None:
         self._has_shapes = has_shapes
-        #: Instances that are called and are still to be read
+        #: Called instances that are still to be read
         self.waiting: List[Instance] = []
         self._instances: Dict[tuple, Instance] = {}
         self._functions: Dict[Callable, Tuple[List[_Parameter], Type]] = {}
@@ -68,30 +67,29 @@ class Instances:
         if path not in self._trees:
             self._trees[path] = sources.definitions(path)
         found = self._trees[path].get(function.__code__.co_firstlineno)
-        # By its name as well: the file may have been changed since it was imported.
+        # By its name as well: the file may have changed since the import.
         if found is None or found.name != function.__name__:
             raise CompileError(f'{function.__name__} is not defined at the top level of a file')
         return found
 
     def parameters(self, function: Callable) -> List[_Parameter]:
-        """Return the names of a function's parameters, and the types of the numbers among them.
+        """Return the names of a function's parameters, and the types of numbers among them.
 
-        :raises CompileError: if it has others than plain ones
+        :raises CompileError: if it has other than plain parameters
         """
         return self._signature(function)[0]
 
     def of(self, function: Callable, arguments: Tuple[Type, ...]) -> Instance:
-        """Return the function for arguments of certain types; it will be compiled.
+        """Return the instance of a function for argument types, to be compiled.
 
         :raises CompileError: if the type of its result is not annotated
         """
         key = function, arguments
         if key not in self._instances:
-            # Numbered: a function has an instance for each combination of types, and functions of
-            # two modules may have one name.
+            # Numbered: a function has an instance for each combination of types, and two modules
+            # may have functions of one name.
             plain = re.sub(r'\W', '_', function.__name__, flags=re.ASCII)
-            # Known by its type alone, before there is any text of it: so functions may call each
-            # other.
+            # Registered by its type before it is read, so that functions may call each other.
             made = Instance(
                 f'{plain}.{len(self._instances)}',
                 function,
@@ -103,7 +101,7 @@ class Instances:
         return self._instances[key]
 
     def array(self, kind: ArrayType) -> ArrayType:
-        """Return the type of an array whose lengths are known, as functions see it."""
+        """Return the type of an array of known lengths, as functions see it."""
         return kind if self._has_shapes else ArrayType(kind.number, (None,) * kind.ndim)
 
     def _signature(self, function: Callable) -> Tuple[List[_Parameter], Type]:
@@ -116,16 +114,16 @@ class Instances:
                     f'{function.__name__} must have positional parameters only, without '
                     'defaults, * or **'
                 )
-            # Arrays and records have whatever type the caller has; what their annotation says is
-            # for people and type checkers.
+            # Arrays and records have the caller's types; their annotations are for readers and
+            # type checkers.
             parameters = [(each.arg, _number(each.annotation, names)) for each in arguments.args]
             self._functions[function] = parameters, _result(function.__name__, tree, names)
         return self._functions[function]
 
 
 def _meaning(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Any:
-    """Return the object that an annotation names, None if it is something else."""
-    # The syntax tree shows annotations as they were written: quoted ones are constants.
+    """Return the object that an annotation names, or None."""
+    # In the syntax tree, quoted annotations are constants.
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         annotation = ast.parse(annotation.value, mode='eval').body
     if isinstance(annotation, ast.Name):
@@ -141,7 +139,7 @@ def _number(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optiona
 def number_of(annotation: ast.expr, names: Mapping[str, Any]) -> NumberType:
     """Return the type of number that an annotation names.
 
-    :raises CompileError: if it names none
+    :raises CompileError: if it is no such type
     """
     number = _number(annotation, names)
     if number is None:
@@ -166,7 +164,7 @@ def _result(name: str, tree: ast.FunctionDef, names: Mapping[str, Any]) -> Type:
 
 
 def _type(annotation: Optional[ast.expr], names: Mapping[str, Any]) -> Optional[Type]:
-    """Return the type of a value that is annotated, None if that is none."""
+    """Return the type of an annotation; None if it is no type of a value."""
     number = _number(annotation, names)
     if number is not None:
         return number
@@ -203,7 +201,7 @@ _NAMED = (
 
 
 def number_fields(kind: Any) -> List[Optional[NumberType]]:
-    """Return the types of the fields of a named tuple that are numbers, of others None."""
+    """Return the types of the number fields of a named tuple, None for other fields."""
     hints = (kind.__annotations__[each] for each in kind._fields)
     plain = (getattr(builtins, getattr(each, '__forward_arg__', ''), each) for each in hints)
     return [_NUMBERS.get(each) if isinstance(each, type) else None for each in plain]

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on numbers: their types, and what is known of their results.
+"""Operations on numbers: types, and results that are known at compile time.
 
 Integers have 64 bits and wrap. A division by zero gives an infinity or NaN, of integers 0: there
-is nobody to catch an exception. Nothing is reordered or fused: results are those of the
-interpreter bit by bit.
+are no exceptions. Nothing is reordered or fused: results are bitwise identical to the
+interpreter's.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _OPERATORS = {
     **{ast.Add: '+', ast.Sub: '-', ast.Mult: '*', ast.Div: '/', ast.FloorDiv: '//', ast.Mod: '%'},
     **{ast.BitAnd: '&', ast.BitOr: '|', ast.BitXor: '^', ast.LShift: '<<', ast.RShift: '>>'},
 }
-#: Sizes and exponents must be known, so these are worked out of integers that are. Those of floats
-#: are left to the target, which rounds constants as the processor does.
+#: Constant folding of integers, which sizes and exponents need. The target folds floats, with the
+#: rounding of the processor.
 _OF_KNOWN = {'+': operator.add, '-': operator.sub, '*': operator.mul}
 _COMPARISONS: Dict[Type[ast.cmpop], Tuple[str, Callable[[Any, Any], bool]]] = {
     ast.Lt: ('<', operator.lt),
@@ -33,14 +33,14 @@ _COMPARISONS: Dict[Type[ast.cmpop], Tuple[str, Callable[[Any, Any], bool]]] = {
 }
 _TYPES = {bool: BOOL, int: INT, float: FLOAT}
 
-# Of 2, the largest power that 64 bits hold
+# The largest power of 2 in 64 bits
 _MAX_POWER = 62
 
 
 def constant(number: Union[bool, int, float]) -> Expression:
-    """Return a number that is known.
+    """Return a constant.
 
-    :raises CompileError: if it is an integer of more than 64 bits
+    :raises CompileError: for an integer of more than 64 bits
     """
     kind = next(kind for kind in _TYPES if isinstance(number, kind))
     if kind is int and not -(2**63) <= number < 2**63:
@@ -49,9 +49,9 @@ def constant(number: Union[bool, int, float]) -> Expression:
 
 
 def number_type(value: Expression, what: str) -> NumberType:
-    """Return the type of a value that has to be a number.
+    """Return the type of a value that must be a number.
 
-    :raises CompileError: if it is none
+    :raises CompileError: if it is no number
     """
     if not isinstance(value.type, NumberType):
         raise CompileError(f'{what} must be a number, not {value.type}')
@@ -61,7 +61,7 @@ def number_type(value: Expression, what: str) -> NumberType:
 def convert(value: Expression, kind: NumberType, what: str) -> Expression:
     """Return the value as a number of a type of the same or a higher rank.
 
-    :param what: what the value is, for the message
+    :param what: description of the value, for the message
     :raises CompileError: if the type is of a lower rank
     """
     own = number_type(value, what)
@@ -69,14 +69,14 @@ def convert(value: Expression, kind: NumberType, what: str) -> Expression:
         return value
     if own.rank > kind.rank:
         raise CompileError(f'{what} must be of type {kind}, not {own}; write {kind}(...)')
-    # What is known stays known, for anyone who asks for a literal.
+    # Constants stay constants, for uses that require a literal.
     if value.known is not None:
         return constant(float(value.known) if kind == FLOAT else int(value.known))
     return Expression(kind, 'convert', (value,))
 
 
 def joined(*values: Expression) -> NumberType:
-    """Return the type of a number that may be any of several."""
+    """Return the common type of several numbers."""
     return max((number_type(each, 'an operand') for each in values), key=lambda kind: kind.rank)
 
 
@@ -88,7 +88,7 @@ def _at_least_int(*values: Expression) -> NumberType:
 def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
     """Return the result of an operator with two operands.
 
-    :raises CompileError: if these operands have none
+    :raises CompileError: if these operands do not support it
     """
     kind, sign = joined(a, b), _OPERATORS.get(type(operation))
     if isinstance(operation, ast.Pow):
@@ -105,10 +105,10 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
         if kind == FLOAT:
             raise CompileError('bitwise operators need integers, not float')
         return _both(kind, sign, a, b)
-    # Division is of floats, also of two integers, which are rounded to floats first.
+    # True division is of floats; integers are converted first.
     kind = FLOAT if sign == '/' else _at_least_int(a, b)
     if kind == FLOAT and sign in ('//', '%'):
-        # Python's are not floor(a / b), whose division may round up to the next integer.
+        # Python's are not floor(a / b), where a / b may round up to the next integer.
         raise CompileError('// and % are compiled for integers only; write math.floor(a / b)')
     if kind == INT and sign in _OF_KNOWN and None not in (a.known, b.known):
         return constant(_OF_KNOWN[sign](int(a.known), int(b.known)))
@@ -121,7 +121,7 @@ def _both(kind: NumberType, name: str, a: Expression, b: Expression) -> Expressi
 
 
 def _power(a: Expression, b: Expression) -> Expression:
-    """Return the power: of integers a product, else that of the C library, as in Python."""
+    """Return the power: of integers a product, else the C library's, as in Python."""
     if joined(a, b) == FLOAT or b.known is not None and b.known < 0:
         return _both(FLOAT, 'pow', a, b)
     if b.type != INT or b.known is None or b.known > _MAX_POWER:
@@ -129,7 +129,7 @@ def _power(a: Expression, b: Expression) -> Expression:
     a = convert(a, INT, 'the base of a power')
     if a.known is not None:
         return constant(a.known**b.known)
-    # The C library's `pow` is of floats, which hold integers up to 2^53 only.
+    # The C library's `pow` has floats, which hold integers up to 2^53 only.
     base, result = Expression(INT, 'shared', (a,)), constant(1)
     for k in range(b.known):
         result = Expression(INT, '*', (result, base)) if k else base
@@ -152,7 +152,7 @@ def compare(operation: ast.cmpop, a: Expression, b: Expression) -> Expression:
 
 
 def truth(value: Expression) -> Expression:
-    """Return whether a number is another one than zero; NaN is."""
+    """Return whether a number is not zero; NaN is not."""
     if number_type(value, 'a condition') == BOOL:
         return value
     return compare(ast.NotEq(), value, constant(0))

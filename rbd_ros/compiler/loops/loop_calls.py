@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that loops may call besides compiled ones: some of Python's own, and vocabulary.py."""
+"""Functions that loops may call besides compiled ones: Python builtins, and vocabulary.py."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from rbd_ros.compiler.loops.loop_types import (
 
 _Handler = Callable[..., Expression]
 
-#: By the function that is called: how many arguments it takes, and what makes an expression of it.
+#: By function: number of arguments, and handler that returns an expression.
 _HANDLERS: Dict[Any, Any] = {}
 
 
 def call_builtin(function: Any, arguments: Any, name: str) -> Expression:
     """Return the value of a call.
 
-    :param name: how the caller names the function
-    :raises CompileError: if it is not known, or not with such arguments
+    :param name: the caller's name of the function
+    :raises CompileError: if the function is unknown, or not for such arguments
     """
     if not isinstance(function, Hashable) or function not in _HANDLERS:
         raise CompileError(
@@ -80,7 +80,7 @@ def _absolute(value: Expression) -> Expression:
 
 
 def _extreme(name: str) -> _Handler:
-    """Return the handler of the minimum or maximum as Python finds it, also where one is NaN."""
+    """Return the handler of Python's minimum or maximum, also for NaN."""
 
     def handler(*values: Expression) -> Expression:
         kind = joined(*values)
@@ -106,21 +106,21 @@ def _of_floats(name: str) -> _Handler:
     return handler
 
 
-# Instructions of the processor, which round right; of a negative number, the root is NaN.
+# Processor instructions, correctly rounded; the root of a negative number is NaN.
 _handles(math.sqrt, np.sqrt)(_of_floats('sqrt'))
 _handles(math.fabs, np.abs)(_of_floats('fabs'))
-# NumPy's give floats; those of `math`, below, integers.
+# NumPy's return floats; those of `math`, below, integers.
 _handles(np.floor)(_of_floats('floor'))
 _handles(np.ceil)(_of_floats('ceil'))
 _handles(math.copysign, np.copysign, count=2)(_of_floats('copysign'))
 
-# The very functions of the C library that Python calls.
+# The functions of the C library that Python calls.
 for _name in ('sin', 'cos', 'tan', 'asin', 'acos', 'atan', 'exp', 'log', 'sinh', 'cosh', 'tanh'):
     _handles(getattr(math, _name))(_of_floats(_name))
 for _name in ('atan2', 'pow', 'fmod'):
     _handles(getattr(math, _name), count=2)(_of_floats(_name))
 
-# With the limits of `to_integer`: where Python gives a long integer, there is none here.
+# With the limits of `to_integer`: there are no long integers here.
 _handles(math.floor)(lambda x: loop_arithmetic.to_integer(_of_floats('floor')(x)))
 _handles(math.ceil)(lambda x: loop_arithmetic.to_integer(_of_floats('ceil')(x)))
 

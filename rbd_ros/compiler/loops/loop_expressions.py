@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Expressions of compiled loops: from the syntax tree of Python to typed ones (loop_ir.py).
+"""Expressions of compiled loops: from Python's syntax tree to typed ones (loop_ir.py).
 
-What is known when a function is compiled, such as a bool of a record, is worked out here, and what
-can never be evaluated for that reason is not even looked at.
+Constants, such as a bool of a record, are folded here; expressions that can never be evaluated
+are not read.
 """
 
 from __future__ import annotations
@@ -40,18 +40,18 @@ from rbd_ros.compiler.loops.vocabulary import NamedFunction
 class Expressions:
     """Reads the expressions of one function.
 
-    :param instances: where the functions come from that it calls
-    :param names: what the names mean that are no variables
+    :param instances: source of the functions that it calls
+    :param names: values of names that are no variables
     """
 
     def __init__(self, instances: Instances, names: Mapping[str, Any]):
         self.instances, self.names = instances, names
-        #: All variables of the function, and those that surely have a value at this place
+        #: All variables of the function, and those that certainly have a value here
         self.variables: Set[str] = set()
         self.assigned: Set[str] = set()
-        #: What a variable is read as
+        #: Present expression of each variable
         self.values: Dict[str, Expression] = {}
-        #: The blocks that this place is in, outermost first
+        #: Blocks around this place, outermost first
         self.blocks: List[List[Statement]] = [[]]
 
     def value(self, node: ast.expr) -> Expression:
@@ -73,14 +73,14 @@ class Expressions:
         for each in value.walk():
             if isinstance(each, Variable):
                 each.is_read |= is_read
-                # A variable used outside of the block that assigns it first is declared for the
-                # whole function: C ends its scope with the block.
+                # A variable used outside of the block of its first assignment is declared for the
+                # whole function: in C, its scope would end with the block.
                 if each.is_local and each.block is not self.blocks[-1]:
                     each.is_local = any(each.block is block for block in self.blocks)
         return value
 
     def condition(self, node: ast.expr) -> Expression:
-        """Return an expression as the bool that `if` takes it for."""
+        """Return an expression converted to bool, as `if` does."""
         return loop_arithmetic.truth(self.value(node))
 
     # -- names, fields, elements
@@ -105,7 +105,7 @@ class Expressions:
         return constant(value)
 
     def meaning(self, node: ast.expr) -> Any:
-        """Return object that a name stands for, or a name in a module; None if it is neither."""
+        """Return the object of a name, or of a name in a module, or None."""
         if isinstance(node, ast.Name) and node.id not in self.variables:
             if node.id in self.names:
                 return self.names[node.id]
@@ -116,7 +116,7 @@ class Expressions:
                 return getattr(owner, node.attr, None)
             if isinstance(owner, ModuleType):
                 # The key of the cache follows names, not attributes of modules (sources.py): an
-                # edit of what is named like this would go unnoticed.
+                # edit there would go unnoticed.
                 raise CompileError(
                     f'{node.value.id}.{node.attr} is not compiled; write "from {node.value.id} '
                     f'import {node.attr}"'
@@ -141,7 +141,7 @@ class Expressions:
 
     def _field(self, record: Expression, name: str) -> Expression:
         kind = record.type.fields.get(name)
-        # Fields of numbers never change while a loop runs, so they are folded into its code.
+        # Fields of numbers never change during a loop, so they are constants of its code.
         if kind is None:
             raise CompileError(f'{record.type} has no field {name}')
         if isinstance(kind, (bool, int, float)):
@@ -157,8 +157,8 @@ class Expressions:
         if not isinstance(owner.type, TupleType):
             return self.element(owner, node)
         at = self.value(node.slice)
-        # Items of a tuple differ in type, so that their index must be known; those of a vector
-        # do not.
+        # Items of a tuple differ in type, so their index must be a literal; those of a vector do
+        # not.
         if isinstance(owner.type, (VecType, MatType)) and at.type == INT and at.known is None:
             return vector_arithmetic.item_at(owner, at)
         if at.type != INT or at.known is None or not 0 <= at.known < len(owner.type.items):
@@ -168,7 +168,7 @@ class Expressions:
     def element(self, array: Expression, node: ast.Subscript) -> Expression:
         """Return the element of an array at the indices of a subscript, or a part of the array.
 
-        Nothing guards the bounds: tests run the same text in Python, which does.
+        Bounds are not checked; tests run the same source in Python, which checks them.
         """
         return self.part(
             array, node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
@@ -228,7 +228,7 @@ class Expressions:
         def operand(each: ast.expr) -> Expression:
             value = self.value(each)
             if value.type != BOOL:
-                # Python's give one of their operands, of whatever type that is.
+                # Python returns one of the operands, of any type.
                 raise CompileError(f'and/or need bools, not {value.type}; add a comparison')
             return value
 
@@ -246,7 +246,7 @@ class Expressions:
             if operand.known is None:
                 operands.append(operand)
             elif operand.known == decisive:
-                # Earlier operands are dropped only if they do nothing but decide.
+                # Earlier operands can be dropped only without side effects.
                 if not any(each.has_effect() for each in operands):
                     return operand
                 operands.append(operand)
@@ -259,10 +259,10 @@ class Expressions:
         condition = self.condition(node.test)
         if condition.known is not None:
             return self.value(node.body if condition.known else node.orelse)
-        # Both branches have the joined type, as a variable of the target has one type only.
+        # Both branches have the joined type, as a target's variable has one type.
         values = self.value(node.body), self.value(node.orelse)
         if isinstance(values[0].type, VecType) and values[0].type == values[1].type:
-            # Both are evaluated: the numbers of a vector may have parts in common.
+            # Both are evaluated: the elements of a vector may share subexpressions.
             return vector_arithmetic.select(condition, *values)
         for each in values:
             number_type(each, 'the result of a conditional expression')
@@ -287,7 +287,7 @@ class Expressions:
         return made
 
     def _called(self, node: ast.expr) -> Any:
-        """Return the function that is called: one of a record, or what a name stands for."""
+        """Return the called function: a field of a record, or the object of a name."""
         root = node
         while isinstance(root, ast.Attribute):
             root = root.value
@@ -307,11 +307,11 @@ class Expressions:
             if kind is not None:
                 value = convert(value, kind, what)
             elif isinstance(value.type, NumberType) or type(value.type) is TupleType:
-                # The type of a number is for the function to say, not for who calls it: 0 is
-                # passed for a float, too, and must not make another function of it.
+                # The callee decides the type of a number: 0 may be passed for a float and must
+                # not create another instance.
                 raise CompileError(f'{what} is annotated neither int, float nor bool')
             passed.append(value)
         instance = self.instances.of(function, tuple(each.type for each in passed))
-        # The callee has the constants of such a record in its code.
+        # Constant records are in the callee's code.
         given = tuple(each for each in passed if each.name != 'constant_record')
         return Expression(instance.result, 'call', given, instance)

@@ -1,10 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Typed intermediate representation of a loop: what the front end makes, and targets print.
+"""Typed intermediate representation of a loop, between front end and targets.
 
-Every expression has a type, and a conversion of a number is an operation of its own. Nothing is
-left to be rejected but what a target lacks: names are resolved, what is known is folded, and what
-can never be reached is gone.
+Every expression has a type, and conversions of numbers are explicit. Names are resolved, constants
+folded, and unreachable code is gone: a target can reject only operations that it lacks.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ from rbd_ros.compiler.loops.loop_types import Type
 
 @dataclass(eq=False, slots=True)
 class Expression:
-    """What has a value.
+    """A typed expression.
 
     Its name is that of an operator or function of numbers in Python, or one of these:
 
@@ -25,14 +24,14 @@ class Expression:
     constant            the number `detail`
     variable            the value that a `Variable` has there
     field               the field `detail` of a record
-    constant_record     a record that nobody passes, since all that is in it is constant
+    constant_record     a record that is not passed, since all its fields are constant
     length              the length of an array along the axis `detail`
     element             an element of an array, the first operand, or a part, at the indices
-    current             the number in the element that an update is about to store in
+    current             the present number in the element of an update
     stack_array         an array on the stack with the lengths `detail`, one for all rounds
     values              several values, as a function returns them
     item                one of several values, that with the index `detail`
-    shared              what several expressions have in common: evaluated where it is met first
+    shared              a common subexpression: evaluated at its first use
     call                the call of the function `detail`, an instance
     call_kernel         the call of a kernel: its address, inputs and outputs
     call_loop           the call of an entry point: its address and arguments
@@ -40,11 +39,11 @@ class Expression:
     convert             a number of another type
     select              one of two numbers by a condition; both are evaluated
     negative            a number with the other sign
-    and, or, choice     no more of the operands is evaluated than is needed
+    and, or, choice     short-circuit evaluation
     ==================  =====================================================================
 
     :param type: type of the value
-    :param operands: expressions that it is made of, evaluated from left to right
+    :param operands: its operands, evaluated from left to right
     """
 
     type: Type
@@ -54,19 +53,19 @@ class Expression:
 
     @property
     def known(self) -> Any:
-        """Number that it is known to be when the loop is compiled, else None."""
+        """Compile-time value, or None."""
         return self.detail if self.name == 'constant' else None
 
     def walk(self) -> Iterator[Expression]:
-        """Return the expression and all that it is made of."""
-        # Operands that are shared are met once for each use: a walk answers "is there any".
+        """Return the expression and all its operands, recursively."""
+        # Shared operands occur once per use: a walk answers "is there any".
         yield self
         for operand in self.operands:
             yield from operand.walk()
 
     def has_effect(self) -> bool:
-        """Return whether to evaluate it may change something."""
-        # Calls may write to any array; whether this one does is not analyzed.
+        """Return whether its evaluation may have side effects."""
+        # Calls may write to any array; whether they do is not analyzed.
         return any(each.name in ('call', 'call_kernel', 'call_loop') for each in self.walk())
 
 
@@ -74,14 +73,14 @@ class Variable(Expression):
     """A variable.
 
     :param name: name in Python; empty if it has none there
-    :param is_single: whether one assignment gives it its only value
-    :param block: the block where it is assigned first
+    :param is_single: whether it is assigned only once
+    :param block: the block of its first assignment
     """
 
     def __init__(self, kind: Type, name: str = '', is_single: bool = True, block: Any = None):
         super().__init__(kind, 'variable', (), name)
         self.is_single, self.block = is_single, block
-        #: Whether all that reads or assigns it is in its block; else it is one of the function
+        #: Whether all its uses are in its block; else it belongs to the whole function
         self.is_local = True
         #: Whether anything reads it
         self.is_read = False
@@ -89,7 +88,7 @@ class Variable(Expression):
 
 @dataclass(eq=False, slots=True)
 class Statement:
-    """What is done, by a line of the function's file."""
+    """A statement, with its line in the function's file."""
 
     line: int
 
@@ -107,7 +106,7 @@ class Store(Statement):
     """Store a number in an element of an array.
 
     :param is_update: whether the array and the indices are evaluated before the value, in which
-        `current` is the number in the element; else they are behind it
+        `current` is the number in the element; else after it
     """
 
     target: Expression
@@ -141,11 +140,11 @@ class While(Statement):
 
 @dataclass(eq=False, slots=True)
 class For(Statement):
-    """Repeat a block with a variable that counts; nothing else assigns it.
+    """Repeat a block with a counter, which nothing else assigns.
 
     :param end: evaluated once, before the first round
     :param step: not 0
-    :param in_vectors: whether no round reads what another one writes
+    :param in_vectors: whether rounds are independent of each other's writes
     """
 
     variable: Variable
@@ -163,7 +162,7 @@ class Break(Statement):
 
 @dataclass(eq=False, slots=True)
 class Continue(Statement):
-    """Go on with the next round of the innermost loop."""
+    """Continue with the next round of the innermost loop."""
 
 
 @dataclass(eq=False, slots=True)
@@ -178,9 +177,9 @@ class Function:
     """A function for arguments of certain types.
 
     :param instance: its name, and the types of its arguments and result
-    :param parameters: variables with its arguments; constant records are not passed
+    :param parameters: variables of its arguments; constant records are not passed
     :param summary: first line of its docstring
-    :param runs_seldom: whether it is to be short rather than fast
+    :param runs_seldom: whether to optimize for size instead of speed
     """
 
     instance: Any

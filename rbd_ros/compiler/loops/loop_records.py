@@ -3,12 +3,12 @@
 """Named tuples of arrays and numbers, passed to compiled loops by one address.
 
 A record is a small table in memory: numbers, and addresses and shapes of arrays. A compiled loop
-reads `fields.name` from that table; the arrays it gets are borrowed, so the record must outlive
-the call. Passing a hundred arrays one by one would cost a call microseconds, and a compilation
-minutes. In plain Python, loops take the named tuple itself.
+reads `fields.name` from that table; its arrays are borrowed, so the record must outlive the call.
+Passing a hundred arrays one by one would take microseconds per call, and minutes to compile. In
+plain Python, loops take the named tuple itself.
 
 The class of a record may declare the shape of an array beside its field (`floats`, `integers`,
-`view`), a record within it (`nested`), or give a bool; `allocate` makes such a record.
+`view`), a record within it (`nested`), or a bool; `allocate` makes such a record.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ AnyRecord = TypeVar('AnyRecord', bound=tuple)
 class _Array(NamedTuple):
     """Declaration of an array.
 
-    :param dtype: of its numbers
+    :param dtype: type of its numbers
     :param shape: lengths, as numbers or names of sizes
-    :param within: field with the memory that it is a part of, '' if it has its own
+    :param within: field whose memory includes it, '' if it has its own
     """
 
     dtype: type
@@ -49,7 +49,7 @@ def integers(*shape: Union[int, str]) -> Any:
 
 
 def view() -> Any:
-    """Declare an array in one dimension that is made of the parts which name it."""
+    """Declare a one-dimensional array that consists of the parts that name it."""
     return _Array(np.float64, (), 'itself')
 
 
@@ -62,10 +62,10 @@ def nested(kind: type) -> Any:
 
 
 def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
-    """Record with all its arrays zero.
+    """Return a record with all its arrays zero.
 
     :param kind: its class, a named tuple of declared arrays, bools, and such records
-    :param sizes: the lengths that the declarations name
+    :param sizes: the lengths named in the declarations
     """
     declared: Dict[str, Any] = kind._field_defaults
     shapes = {
@@ -81,7 +81,7 @@ def allocate(kind: Type[AnyRecord], **sizes: int) -> AnyRecord:
         elif not isinstance(array, _Array):
             made[name] = allocate(array, **sizes)
         elif array.within == 'itself':
-            # Parts follow each other as a kernel takes or gives them: no copies for a call.
+            # Parts in the order of a kernel's inputs or outputs: no copies for a call.
             parts = [shapes[each] for each, a in declared.items() if _is_within(a, name)]
             made[name], used[name] = np.zeros(sum(map(math.prod, parts))), 0
         elif array.within:
@@ -98,7 +98,7 @@ def _is_within(array: Any, name: str) -> bool:
 
 
 class NonCopyable:
-    """Base of objects whose calls are bound to their own memory, where a copy would work, too."""
+    """Base of objects whose calls are bound to their own memory, and which cannot be copied."""
 
     def __reduce_ex__(self, _: Any) -> NoReturn:
         raise TypeError(
@@ -108,16 +108,16 @@ class NonCopyable:
 
 
 class Record(NonCopyable):
-    """Table of a named tuple, kept together with the arrays that it points at.
+    """Table of a named tuple, kept together with its arrays.
 
     :param fields: the named tuple; its arrays must not be replaced, its numbers are copied; its
-        bools and compiled functions are known to the compiler, see sources.py
+        bools and compiled functions are compile-time constants, see sources.py
     :raises TypeError: for a field that is no array, number, compiled function or such a tuple
     """
 
     def __init__(self, fields: NamedTuple):
         self.fields = fields
-        # So that a record without fields has a table, too.
+        # So a record without fields has a table too.
         words: List[np.ndarray] = [np.empty(0, dtype=np.int64)]
         kinds: List[tuple] = []
         self._nested = []
@@ -131,7 +131,7 @@ class Record(NonCopyable):
                 if not value.flags.c_contiguous or value.dtype not in (np.float64, np.int64):
                     raise TypeError(f'{name} must be a contiguous array of float64 or int64')
                 kinds.append((name, value.dtype.name, value.ndim))
-                # No strides: what is contiguous has those of its shape.
+                # No strides: a contiguous array has those of its shape.
                 words.append(np.array([value.ctypes.data, *value.shape]))
             # Before numbers: to Python, a bool is one.
             elif isinstance(value, bool) or getattr(value, 'is_compiled', False):
@@ -139,11 +139,11 @@ class Record(NonCopyable):
             elif isinstance(value, (int, float)):
                 number = np.array([value])
                 kinds.append((name, number.dtype.name, 0))
-                # A float by its bits: all words of the table are of one type.
+                # A float by its bits: the table has words of one type.
                 words.append(number.view(np.int64))
             else:
                 raise TypeError(f'{name} must be an array or a number, got {type(value).__name__}')
         self._table = np.concatenate(words).astype(np.int64)
-        # What machine code depends on: names and kinds, but neither sizes nor addresses.
+        # Key of machine code: names and kinds, but neither sizes nor addresses.
         self.kind = (type(fields).__name__, tuple(kinds))
         self.address = int(self._table.ctypes.data)

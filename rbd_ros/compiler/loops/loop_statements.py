@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Statements of compiled loops: from the syntax tree of Python to typed ones (loop_ir.py).
+"""Statements of compiled loops: from Python's syntax tree to typed ones (loop_ir.py).
 
 The type of a variable is that of its first value; if a number of a higher rank is assigned to it
 later (`total = 0`, then `total += 0.5`), it has that rank from the beginning.
@@ -34,30 +34,31 @@ from rbd_ros.compiler.loops.vocabulary import simd_range
 
 
 class _Widened(Exception):
-    """A variable turned out to be of a higher rank than it began with."""
+    """A variable has a higher rank than that of its first value."""
 
 
 def read_function(instances: Instances, instance: Instance) -> ir.Function:
     """Return a function for arguments of certain types.
 
-    :param instances: where the functions come from that it calls
-    :raises CompileError: if it cannot be compiled; it names the line
+    :param instances: source of the functions that it calls
+    :param instance: the instance
+    :raises CompileError: if it cannot be compiled, naming the line
     """
     widened: Dict[str, NumberType] = {}
-    # What was read of a variable before stays, so that all is read again. Ranks only rise, so it
-    # ends.
+    # The function is read again from the beginning, since the earlier uses have the lower rank.
+    # Ranks only rise, so it ends.
     while True:
         try:
             return _Reader(instances, instance, widened).function()
-        except _Widened:  # and `widened` knows more
+        except _Widened:  # recorded in `widened`
             pass
 
 
 class _Reader(Expressions):
     """Reads one function.
 
-    :param widened: types of variables of which it is known that they are not those of their first
-        value; what is found out is entered
+    :param widened: types of variables that differ from those of their first values; new ones are
+        added
     """
 
     def __init__(self, instances: Instances, instance: Instance, widened: Dict[str, NumberType]):
@@ -65,9 +66,9 @@ class _Reader(Expressions):
         self._definition = instances.definition(instance.function)
         self._instance, self._result, self._widened = instance, instance.result, widened
         self._line = self._definition.lineno
-        #: Whether nobody gets behind the last statement
+        #: Whether the end of the block is unreachable
         self._ended = False
-        #: Of each loop around this place, the variables that have a value at each `break`
+        #: For each enclosing loop, the variables with a value at each `break`
         self._breaks: List[List[Set[str]]] = []
         parameters = [name for name, _ in instances.parameters(instance.function)]
         assigned = Counter(dict.fromkeys(parameters, 1))
@@ -76,11 +77,11 @@ class _Reader(Expressions):
             assigned[name] += 1
             counters[name] += isinstance(statement, ast.For)
         self.variables = set(assigned)
-        # What only loops count with is another variable in each of them.
+        # Loop counters are a new variable in each loop.
         self._single = {name for name, count in assigned.items() if count in (1, counters[name])}
         self._parameters: List[ir.Variable] = []
         for name, kind in zip(parameters, instance.arguments):
-            # All its numbers are constants of the code: no address is passed.
+            # All its numbers are constants: no address is passed.
             if isinstance(kind, RecordType) and kind.is_constant:
                 self._assign(name, ir.Expression(kind, 'constant_record'))
                 continue
@@ -108,7 +109,7 @@ class _Reader(Expressions):
     def _assign(self, name: str, value: ir.Expression) -> None:
         if value.type == NOTHING:
             raise CompileError(f'{name} is assigned a call that returns no value')
-        if name == '_':  # by custom, for what nobody reads; so it may be of any type
+        if name == '_':  # unused by convention, of any type
             self._do(ir.Evaluate(self._line, value))
             return
         before = None if name in self._single else self.values.get(name)
@@ -125,7 +126,7 @@ class _Reader(Expressions):
             self.values[name] = self._evaluated(value, name)
             return
         if isinstance(value.type, RecordType) or type(value.type) is TupleType:
-            # They are resolved when compiled, so that no variable of the target could hold either.
+            # They exist at compile time only: no variable of the target could hold them.
             raise CompileError(f'{name} is a {value.type}, and may be assigned at one place only')
         if before is None:
             before = self.values[name] = self._variable(value.type, name, False)
@@ -136,7 +137,7 @@ class _Reader(Expressions):
         self._do(ir.Assign(self._line, self.used(before), value))
 
     def _evaluated(self, value: ir.Expression, name: str = '') -> ir.Expression:
-        """Return the value that an expression has here, whatever is assigned later."""
+        """Return the present value of an expression, independent of later assignments."""
         if value.name == 'values':
             names = (name and f'{name}_{k}' for k in range(len(value.operands)))
             items = tuple(map(self._evaluated, value.operands, names))
@@ -163,7 +164,7 @@ class _Reader(Expressions):
             if not isinstance(value.type, TupleType) or len(value.type.items) != len(target.elts):
                 raise CompileError(f'{value.type} does not have {len(target.elts)} values')
             if value.name != 'values' or not _in_turn(target.elts, value.operands):
-                # All of them before anything is stored: `x[i], x[j] = x[j], x[i]` is an exchange.
+                # All of them before any store: `x[i], x[j] = x[j], x[i]` is an exchange.
                 value = self._evaluated(value)
             for each, item in zip(target.elts, items_of(value)):
                 self._store(each, item)
@@ -195,7 +196,7 @@ class _Reader(Expressions):
         if not isinstance(kind, ArrayType) or kind.ndim != (2 if inner else 1):
             raise CompileError(f'{kind} cannot become {value.type}')
         sizes = zip(kind.shape, (len(items), len(inner)))
-        # Lengths that are known only at run time are not checked, like indices.
+        # Lengths known only at run time are not checked, like indices.
         if first is None and any(known not in (None, size) for known, size in sizes):
             raise CompileError(f'{kind} cannot become {value.type}')
         row, number = self._evaluated(row), kind.number
@@ -227,7 +228,7 @@ class _Reader(Expressions):
 
     def _read(self, statements: Sequence[ast.stmt]) -> None:
         for each in statements:
-            if self._ended:  # nobody gets here
+            if self._ended:  # unreachable
                 return
             self._line = each.lineno
             try:
@@ -251,7 +252,7 @@ class _Reader(Expressions):
     def _do_Expr(self, node: ast.Expr) -> None:
         if not (isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)):
             value = self.value(node.value)
-            # A tuple that nothing takes has no value in a target, but its parts may have effects.
+            # A tuple without a target has no value, but its parts may have side effects.
             for each in value.operands if value.name == 'values' else [value]:
                 self._do(ir.Evaluate(self._line, each))
 
@@ -276,7 +277,7 @@ class _Reader(Expressions):
             after = vector_arithmetic.binary(node.op, before, self.value(node.value))
             self._assign(node.target.id, after)
         elif isinstance(node.target, ast.Subscript):
-            # Its owner and indices are evaluated once, also for `x[f(i)] += 1`.
+            # Its owner and indices are evaluated once, as for `x[f(i)] += 1`.
             element = self._element(node.target)
             before = ir.Expression(element.type, 'current')
             after = vector_arithmetic.binary(node.op, before, self.value(node.value))
@@ -298,7 +299,7 @@ class _Reader(Expressions):
     def _do_If(self, node: ast.If) -> None:
         condition = self.condition(node.test)
         if condition.known is not None:
-            # The other branch is not even read: it may name fields that these records do not have.
+            # The other branch is not read: it may name fields that these records do not have.
             self._read(node.body if condition.known else node.orelse)
             return
         line, before, after, blocks = self._line, self.assigned, [], []
@@ -314,17 +315,17 @@ class _Reader(Expressions):
         """Continue at the join of branches, merging the values of their variables."""
         self._ended = not ways
         if ways:
-            # Only what has a value whichever way was taken
+            # Only variables with a value in all branches
             self.assigned = set.intersection(*ways)
 
     def _do_While(self, node: ast.While) -> None:
         self._no_else(node)
         line, condition = self._line, self.condition(node.test)
-        # Never entered and not read, like a branch that is not taken.
+        # Never entered and not read, like a dead branch.
         if condition.known is False:
             return
-        # Behind the loop a variable has a value if it has one wherever the loop is left: at its
-        # condition, and at each `break`. Without any, there is nothing behind the loop.
+        # After the loop a variable has a value if it has one at its condition and at each `break`.
+        # Without these, the code after the loop is unreachable.
         ways = [] if condition.known else [set(self.assigned)]
         self.blocks.append([])
         self._round(node.body, ways)
@@ -332,7 +333,7 @@ class _Reader(Expressions):
         self._join(ways)
 
     def _round(self, statements: Sequence[ast.stmt], breaks: List[Set[str]]) -> None:
-        """Read what a loop repeats, and enter which variables have a value at each `break`."""
+        """Read the body of a loop, and record the variables with a value at each `break`."""
         self._breaks.append(breaks)
         self._read(statements)
         self._breaks.pop()
@@ -347,7 +348,7 @@ class _Reader(Expressions):
             raise CompileError('the target of a for loop must be one variable')
         name = node.target.id
         if name in self._single and name in self.assigned:
-            # The inner loop would leave its own last value in what the outer body reads after it.
+            # The inner loop would overwrite the outer body's variable.
             raise CompileError(
                 f'{name} is the variable of a loop around this one; use another name'
             )
@@ -362,13 +363,13 @@ class _Reader(Expressions):
             self.values[name] = counter
             self.assigned.add(name)
         else:
-            # Counted aside, whatever the body assigns to the variable: so does Python.
+            # The counter is separate: as in Python, assignments in the body do not change it.
             self._assign(name, counter)
         self._round(node.body, [])
         body = self.blocks.pop()
         in_vectors = meaning is simd_range
         self._do(ir.For(line, counter, first, end, step, body, in_vectors))
-        self._join([had])  # it may not have run at all
+        self._join([had])  # the body may never run
 
     def _range(self, call: ast.Call) -> Tuple[ir.Expression, ir.Expression, int]:
         """Return the first number, end and step of a range."""
@@ -397,7 +398,7 @@ class _Reader(Expressions):
 
 
 def _in_turn(targets: Sequence[ast.expr], values: Sequence[ir.Expression]) -> bool:
-    """Return whether each of some values may be assigned before the next one is evaluated."""
+    """Return whether values may be assigned one by one, each before the next is evaluated."""
     for k, target in enumerate(targets):
         read = [each for value in values[k + 1 :] for each in value.walk()]
         if isinstance(target, ast.Name):

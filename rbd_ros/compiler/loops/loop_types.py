@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types in the loop language: numbers, arrays, records, bytes, tuples.
 
-The type of every value is known when a function is compiled: that of a parameter by the call, that
-of a variable by what is assigned to it.
+The type of every value is known at compile time: that of a parameter by the call, that of a
+variable by its assignments.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Callable, Dict, Optional, Tuple, Union
 
 
 class CompileError(ValueError):
-    """Error for a text that is not of the loop language; names the line once that is known.
+    """Error in source that is not in the loop language; names the line once that is known.
 
-    :param what: what is wrong, and what is possible instead
+    :param what: the error, and the alternatives
     """
 
     def __init__(self, what: str):
@@ -29,7 +29,7 @@ class NumberType:
     """Type of a number.
 
     :param name: as in Python
-    :param rank: numbers become those of a higher rank where both meet, as in Python
+    :param rank: mixed operations convert to the higher rank, as in Python
     """
 
     name: str
@@ -44,11 +44,11 @@ BOOL, INT, FLOAT = NumberType('bool', 0), NumberType('int', 1), NumberType('floa
 
 @dataclass(frozen=True)
 class ArrayType:
-    """Type of a contiguous array that somebody else owns.
+    """Type of a contiguous, borrowed array.
 
     :param number: type of its elements, FLOAT or INT
-    :param shape: its lengths, None for one that is known at run time only
-    :param is_constant: whether nothing may be stored in it
+    :param shape: its lengths, None for one known at run time only
+    :param is_constant: whether it is read-only
     """
 
     number: NumberType
@@ -62,7 +62,7 @@ class ArrayType:
 
     @property
     def size(self) -> int:
-        """Number of elements, of an array whose lengths are all known."""
+        """Number of elements, if all lengths are known."""
         return math.prod(length or 0 for length in self.shape)
 
     def __str__(self) -> str:
@@ -70,16 +70,15 @@ class ArrayType:
 
 
 class RecordType:
-    """Type of a record, equal to itself alone; a target says where its fields are.
+    """Type of a record, equal to itself only; a target defines where its fields are.
 
     :param name: name of its class
-    :param is_constant: whether nothing in it ever changes, so that a target needs no address of it
+    :param is_constant: whether it never changes, so that a target needs no address of it
     """
 
     def __init__(self, name: str, is_constant: bool = False):
         self.name, self.is_constant = name, is_constant
-        #: Type of each field; of one that is known when the loop is compiled, its value: a
-        #: number, or a compiled function
+        #: Type of each field, or its compile-time value: a number or a compiled function
         self.fields: Dict[str, Union[bool, int, float, Callable, Type]] = {}
 
     def __str__(self) -> str:
@@ -98,7 +97,7 @@ class BytesType:
 class TupleType:
     """Type of a tuple.
 
-    :param items: types of what is in it; no items are no value at all
+    :param items: types of its items; without items it has no value
     """
 
     items: Tuple[Type, ...]
@@ -125,7 +124,7 @@ class MatType(TupleType):
 
 @dataclass(frozen=True)
 class NamedType(TupleType):
-    """Type of a named tuple that is a value: its fields travel one by one.
+    """Type of a named tuple as a value: its fields are passed one by one.
 
     :param kind: its class
     """

@@ -4,7 +4,7 @@
 
 One intrinsic for numba, and the same in plain Python without it.
 
-Apart from the other modules because it imports numba, which takes longer than a whole kernel.
+This module is separate because it imports numba, which takes longer than compiling a kernel.
 """
 
 from __future__ import annotations
@@ -57,6 +57,6 @@ def _choose():
 
 
 #: ``call_kernel(address, inputs, outputs)``: run the kernel with that `address` on packed arrays:
-#: all inputs one after another, and buffers for the outputs; both float64, 1-D and contiguous.
+#: all inputs, concatenated, and buffers for the outputs; both float64, 1-D and contiguous.
 #: Callable from numba's nopython mode.
 call_kernel = _choose()

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The text of compiled loops: its syntax trees, and what machine code depends on."""
+"""Source of compiled loops: its syntax trees, and the digests for machine code."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Dict, List, Optional, Set
 
 
 def definitions(path: str) -> Dict[int, ast.FunctionDef]:
-    """Return the functions at the top of a file, by the first line of them or their decorators."""
+    """Return the top-level functions of a file, by the first line of them or their decorators."""
     tree = ast.parse(Path(path).read_text(encoding='utf-8'))
     functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
     # A code object begins at the first decorator, its node in the tree at `def`.
@@ -20,11 +20,9 @@ def definitions(path: str) -> Dict[int, ast.FunctionDef]:
 
 
 def digest(function: FunctionType) -> str:
-    """Return the digest of a function and of all that it depends on.
+    """Return the digest of a function, the functions that it calls, and constants.
 
-    Functions it calls, and constants.
-
-    Neither docstrings nor comments, nor anything else in the same modules, are part of it.
+    Docstrings, comments and other parts of the modules do not count.
     """
     parts: List[str] = []
     _gather(function, set(), parts)
@@ -32,9 +30,9 @@ def digest(function: FunctionType) -> str:
 
 
 def runs_seldom(function: FunctionType) -> bool:
-    """Return whether the file of a function says `SELDOM = True`: that what is in it runs seldom.
+    """Return whether the file of a function sets `SELDOM = True`.
 
-    Its loops are not unrolled, then: machine code is made sooner, and runs a little slower.
+    Its loops are then not unrolled: faster compilation, slightly slower machine code.
     """
     return bool(function.__globals__.get('SELDOM', False))
 
@@ -50,10 +48,10 @@ def _gather(function: FunctionType, seen: Set[FunctionType], parts: List[str]) -
         f'{function.__qualname__} {function.__annotations__} {_text_of(code, doc)} '
         f'{runs_seldom(function)}'
     )
-    # Names that a function uses but does not define: what it calls, and constants of its module.
+    # Names that a function uses but does not define: called functions, and module constants.
     for name in code.co_names:
         value = function.__globals__.get(name)
-        # Names only: `module.function` is rejected by the compiler, but for math and NumPy.
+        # The compiler rejects `module.function`, except for math and NumPy.
         if isinstance(value, FunctionType) and (
             hasattr(value, 'is_compiled') or value.__module__.split('.')[0] == own
         ):
@@ -69,8 +67,8 @@ def _text_of(code: CodeType, doc: Optional[str] = None) -> str:
 
     :param doc: its docstring
     """
-    # Byte code, not text: comments, line numbers and names of files are not in it. Nor is the
-    # address of what is within, as of a comprehension.
+    # Byte code has no comments, line numbers and names of files. Nested code, as of a
+    # comprehension, is replaced by its text, as its address varies.
     constants = [
         _text_of(each) if isinstance(each, CodeType) else repr(each)
         for each in code.co_consts

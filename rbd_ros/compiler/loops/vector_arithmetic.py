@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arithmetic of vectors and matrices, as that of their numbers: targets know only tuples.
+"""Arithmetic of vectors and matrices, reduced to numbers: targets have only tuples.
 
-A vector is a tuple of floats, a matrix one of vectors. What is used more than once of them is
-evaluated once.
+A vector is a tuple of floats, a matrix one of vectors. Elements used more than once are evaluated
+once.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def named(kind: Any, hints: Sequence[Any], values: Sequence[Expression]) -> Expr
     """Return a named tuple as a value.
 
     :param kind: its class
-    :param hints: type of each field that is a number, else None
+    :param hints: type of each number field, else None
     """
     if len(values) != len(hints):
         raise CompileError(f'{kind.__name__} has {len(hints)} fields')
@@ -59,7 +59,7 @@ def named(kind: Any, hints: Sequence[Any], values: Sequence[Expression]) -> Expr
 
 
 def result_of(value: Expression, kind: Type) -> Expression:
-    """Return a value as the result of a function: numbers in it are converted.
+    """Return a value as the result of a function, with converted numbers.
 
     :raises CompileError: if it is of another type
     """
@@ -73,7 +73,7 @@ def result_of(value: Expression, kind: Type) -> Expression:
 
 def select(condition: Expression, a: Expression, b: Expression) -> Expression:
     """Return one of two numbers, vectors or matrices of one type; both are evaluated."""
-    # Each number of a vector is selected by itself: the condition must not be computed for each.
+    # One selection per number, with a common condition.
     condition = _shared(condition)
     if not isinstance(a.type, TupleType):
         return Expression(a.type, 'select', (condition, a, b))
@@ -82,10 +82,10 @@ def select(condition: Expression, a: Expression, b: Expression) -> Expression:
 
 
 def item_at(value: Expression, index: Expression) -> Expression:
-    """Return the number of a vector, or the row of a matrix, at an index that is not known."""
+    """Return the element of a vector, or the row of a matrix, at an unknown index."""
     (first, *others), index = items_of(value), _shared(index)
-    # A chain of selections instead of a load: a vector is in registers, which have no addresses.
-    # An index out of range takes the first item; tests in the interpreter find it.
+    # A chain of selections instead of a load: vectors are in registers. An index out of range
+    # gives the first item; tests in the interpreter find it.
     for k, each in enumerate(others, start=1):
         first = select(Expression(BOOL, '==', (index, constant(k))), each, first)
     return first
@@ -98,7 +98,7 @@ def transposed(value: Expression) -> Expression:
 
 def items_of(value: Expression) -> Sequence[Expression]:
     """Return the values in a tuple or vector."""
-    # Known numbers are taken apart here, so that targets never build a tuple to read one item.
+    # Items of `values` are read directly, so that targets need no tuple for them.
     if value.name == 'values':
         return value.operands
     whole = _shared(value)
@@ -111,7 +111,7 @@ def items_of(value: Expression) -> Sequence[Expression]:
 
 
 def _shared(value: Expression) -> Expression:
-    # Expressions are trees: an operand of two of them would be computed twice. These cost nothing.
+    # Expressions are trees: an operand used twice would be computed twice. These cost nothing.
     if value.name in ('constant', 'variable', 'item', 'shared'):
         return value
     return Expression(value.type, 'shared', (value,))
@@ -128,7 +128,7 @@ def binary(operation: ast.operator, a: Expression, b: Expression) -> Expression:
     if not any(vectors):
         return loop_arithmetic.binary(operation, a, b)
     if all(vectors) and a.type == b.type:
-        # Vectors of one size only: broadcasting would hide a wrong size.
+        # Vectors of one size only: broadcasting would hide errors.
         if isinstance(operation, (ast.Add, ast.Sub)):
             pairs = zip(items_of(a), items_of(b))
             return vector(*(loop_arithmetic.binary(operation, *pair) for pair in pairs))
@@ -149,12 +149,12 @@ def _applied(a: Expression, b: Expression) -> Expression:
         rotation, position = items_of(a)
         if a.type != b.type:
             return binary(ast.Add(), _applied(rotation, b), position)
-        # (R, p)(R', p') = (R R', R p' + p): the numbers of R have two uses.
+        # (R, p)(R', p') = (R R', R p' + p): the elements of R are used twice.
         rotation, (other, point) = _kept(rotation), items_of(b)
         moved = binary(ast.Add(), _applied(rotation, point), position)
         return named(Transform, (None, None), (_applied(rotation, other), moved))
     if isinstance(a.type, MatType) and isinstance(b.type, MatType):
-        # By inner products, as `Mat.__matmul__`: the same order of sums, hence the same bits.
+        # By inner products, as `Mat.__matmul__`: the same order of sums, so the same bits.
         a, columns = _kept(a), items_of(transposed(_kept(b)))
         return matrix(*(vector(*(dot(row, x) for x in columns)) for row in items_of(a)))
     if isinstance(a.type, MatType) and isinstance(b.type, VecType):
@@ -181,7 +181,7 @@ def load_vec(array: Expression, size: Expression, first: Any = None) -> Expressi
     """Return numbers of an array in one dimension, from the first one."""
     if not isinstance(array.type, ArrayType) or array.type.ndim != 1:
         raise CompileError(f'a vector is loaded from an array in one dimension, not {array.type}')
-    # The size is part of the type; more numbers than registers would only spill.
+    # The size is part of the type; more numbers than registers would spill.
     if size.type != INT or size.known is None or not 0 < size.known <= 16:
         raise CompileError('the size of a vector must be a literal from 1 to 16')
     whole, number = _shared(array), array.type.number
@@ -201,7 +201,7 @@ def dot(a: Expression, b: Expression) -> Expression:
     """Return the inner product, summed from the first to the last element."""
     _require_vectors(a, b)
     pairs = zip(map(_shared, items_of(a)), map(_shared, items_of(b)))
-    # From the first to the last and without fused operations, as `Vec.__matmul__` adds them.
+    # In order and without fused operations, like `Vec.__matmul__`.
     result, *products = (loop_arithmetic.binary(ast.Mult(), *pair) for pair in pairs)
     for each in products:
         result = loop_arithmetic.binary(ast.Add(), result, each)

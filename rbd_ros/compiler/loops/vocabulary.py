@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What loops have besides Python's own: words, and vectors, matrices and transforms of numbers.
+"""Functions and types of the loop language beside Python's: vectors, matrices, transforms, words.
 
-Here they are as the interpreter takes them, where loops run without a compiler. In machine code
-each word is an instruction or two (loop_calls.py), and vectors are in registers
-(vector_arithmetic.py). Both do the same operations in the same order: results are bitwise
-identical.
+Here is their implementation in Python, for loops without a compiler. In machine code each word is
+an instruction or two (loop_calls.py), and vectors are in registers (vector_arithmetic.py). Both do
+the same operations in the same order, so results are bitwise identical.
 """
 
 from __future__ import annotations
@@ -26,15 +25,15 @@ from rbd_ros.compiler.runtime import handles
 def compiled(function: Callable) -> Callable:
     """Make a function part of the entry points that call it; Python itself may call it too.
 
-    It is compiled once for each kind of records and arrays that it is called with, and LLVM merges
-    it into its callers if it is small. Parameters that are numbers, and the result, are annotated.
+    It is compiled once for each combination of argument types, and LLVM inlines it if it is small.
+    Parameters that are numbers, and the result, must be annotated.
     """
     function.is_compiled = True
     return function
 
 
 class NamedFunction:
-    """A compiled function as field of a record, whose module is imported only to compile it.
+    """A compiled function as field of a record; its module is imported only to compile it.
 
     :param module: dotted name of the module of this package that defines it
     :param name: its name there
@@ -57,14 +56,13 @@ class NamedFunction:
 
 
 def call_kernel(address: int, inputs: np.ndarray, outputs: np.ndarray) -> None:
-    """Run a robot's kernel: all inputs one after another, and buffers for the outputs."""
-    # Views, since the arrays are contiguous: the kernel writes into the caller's.
+    """Run a robot's kernel: all inputs, concatenated, and buffers for the outputs."""
+    # Views, since the arrays are contiguous: the kernel writes into the caller's arrays.
     inputs, outputs = inputs.reshape(-1), outputs.reshape(-1)
     if handles.is_handle(address):
         handles.call(address, inputs, outputs)
     else:
-        # It keeps Python's lock: a kernel takes less time than letting go of it and getting it
-        # back.
+        # It keeps the GIL: a kernel is faster than releasing and acquiring it.
         function = ctypes.PYFUNCTYPE(None, ctypes.c_void_p, ctypes.c_void_p)(address)
         function(inputs.ctypes.data, outputs.ctypes.data)
 
@@ -87,7 +85,7 @@ def stack_array(size: int) -> np.ndarray:
 
     The size is a literal.
     """
-    # Not cleared, as it is not on the stack.
+    # Not initialized, like the stack.
     return np.empty(size)
 
 
@@ -97,10 +95,10 @@ def stack_matrix(rows: int, columns: int) -> np.ndarray:
 
 
 def simd_range(*bounds: int) -> range:
-    """Return the range of a loop whose rounds may run in vector registers, all that fit in.
+    """Return the range of a loop whose rounds may run in SIMD lanes.
 
-    No round may read what another one writes; results are bitwise identical. Worth it where
-    rows of twenty elements and more are added; of fewer, to ask how many there are takes longer.
+    No round may read what another one writes; results are bitwise identical. Worthwhile for rows
+    of twenty elements and more; for fewer, the check of their number takes longer.
     """
     return range(*bounds)
 
@@ -108,7 +106,7 @@ def simd_range(*bounds: int) -> range:
 def load_i64(data: bytes, at: int) -> int:
     """Return eight bytes as an integer, aligned or not.
 
-    Nothing guards the bounds in machine code.
+    Machine code does not check the bounds.
     """
     return struct.unpack_from('=q', data, at)[0]
 
@@ -119,14 +117,14 @@ def load_f64(data: bytes, at: int) -> float:
 
 
 class Vec(tuple):
-    """Vector of floats; an annotation says how many: `Vec[3]`.
+    """Vector of floats; an annotation gives its size: `Vec[3]`.
 
     `a + b`, `a - b`, `-a`, `s * a`, `a / s` are element by element, `a @ b` is the inner product.
     A row of an array takes one: `x[i] = a`.
     """
 
     __slots__ = ()
-    #: Numbers of NumPy leave products with a vector to it.
+    #: Products with NumPy scalars are the vector's.
     __array_ufunc__ = None
 
     def __new__(cls, *numbers: float) -> Vec:
@@ -203,9 +201,9 @@ Mat3 = Annotated[Mat, 3]
 
 
 class Transform(NamedTuple):
-    """Rotation and position of a frame: `t @ point` is the point outside, `t @ u` a transform.
+    """Rotation and position of a frame: `t @ point` is in outer coordinates, `t @ u` a transform.
 
-    A direction outside is `t.rotation @ direction`, one inside `t.rotation.T @ direction`.
+    A direction in outer coordinates is `t.rotation @ direction`; `t.rotation.T` is the inverse.
     """
 
     rotation: Mat

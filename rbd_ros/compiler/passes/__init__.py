@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Passes: from a graph to more of the same graph.
+"""Passes: transformations of a graph, within the same graph.
 
-Differentiation: `jacobian` and `directional_derivatives` take the way that costs least, of
+Differentiation: `jacobian` and `directional_derivatives` take the cheapest method of
 forward_mode.py, reverse_mode.py and vertex_elimination.py. All are exact, also through branches.
-What the nodes' own derivatives are is in partials.py; what a branch not taken must not spoil, in
-choice_guards.py. `expand` writes out scalar products for what takes none.
+partials.py has the derivatives of nodes; choice_guards.py protects from branches not taken.
+`expand` expands scalar products for targets without them.
 """
 
 from rbd_ros.compiler.passes.differentiate import (

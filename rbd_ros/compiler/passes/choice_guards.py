@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Guards: which branches must be taken for an adjoint to count.
 
-Reverse mode meets a choice from its result. Were the adjoint of the branch not taken made zero
-there, it would go on to be multiplied by that branch's derivatives, and zero times infinity is not
-zero. So the adjoint enters a branch as it is, under a guard that says which way the condition must
-go, and the choice is made where the branch has met what is evaluated anyway.
+Reverse mode meets a choice from its result. A zero adjoint of the branch not taken would still be
+multiplied by that branch's derivatives, and zero times infinity is not zero. So the adjoint enters
+a branch unchanged, under a guard that records the required sign of the condition. The choice is
+made where the branch joins nodes that are evaluated in any case.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ALWAYS = 0
 class Guards:
     """Guards by number: a tree with `ALWAYS` as its root.
 
-    Every other guard adds to its parent one condition: a node that must be positive, or must not
+    Every other guard adds one condition to its parent: a node that must be positive, or must not
     be.
     """
 
@@ -54,20 +54,20 @@ class Guards:
         return self._numbers[key]
 
     def union(self, guards: Iterable[int], exact: bool) -> int:
-        """Return the guard that holds wherever any of these does, and nowhere else if `exact`."""
-        # What holds with a condition and without it holds without asking: up to the parent.
+        """Return the guard that holds if any of these does, and only then if `exact`."""
+        # A guard with a condition and one without it together are their parent.
         left = set(guards)
         while (both := self._both_ways(left)) is not None:
             yes, no, parent, _ = both
             left = left - {yes, no} | {parent}
-        # What holds within another adds nothing.
+        # A guard within another adds nothing.
         left = {guard for guard in left if left.isdisjoint(self._ancestors(guard))}
         if len(left) == 1:
             return left.pop()
         if not exact:
             return ALWAYS
-        # Guards are a tree, and this is no branch of it: a condition made for the purpose, the sum
-        # of their indicators, which are 1 or 0.
+        # Guards are a tree, and this union is no node of it: a new condition, the sum of their
+        # indicators, which are 1 or 0.
         any_holds = sum(self._indicators[guard] for guard in sorted(left))
         return self.within(ALWAYS, any_holds.number, True)
 
@@ -75,11 +75,11 @@ class Guards:
         """Return the sum, under guard `at`, of the values whose own guards hold.
 
         :param guarded: values by guard
-        :param at: guard that holds wherever one of theirs does
+        :param at: guard that holds if one of theirs does
         :return: a value that counts only where `at` holds
         """
         values = dict(guarded)
-        # Values from both branches of a choice meet in one choice between them, deepest first.
+        # Values of both branches of a choice are joined by one choice, deepest first.
         while (both := self._both_ways(values)) is not None:
             yes, no, parent, condition = both
             either = choose(self._graph, condition, values.pop(yes), values.pop(no))
@@ -92,14 +92,14 @@ class Guards:
     def _if_holds(self, guard: int, value: Value, at: int) -> Value:
         """Return a value where its guard holds, zero elsewhere."""
         parent, _, condition, positive = self._guards[guard]
-        # One condition is enough where the rest of the guard is known to hold.
+        # One condition is enough if the rest of the guard is known to hold.
         if parent in (at, ALWAYS):
             branches = (value, 0.0) if positive else (0.0, value)
             return choose(self._graph, condition, *branches)
         return choose(self._graph, self._indicators[guard].number, value, 0.0)
 
     def _both_ways(self, guards: Iterable[int]) -> Optional[Tuple[int, int, int, int]]:
-        """Return two guards that differ in the sign of a condition, the deepest such two.
+        """Return two guards that differ in the sign of a condition, the deepest such pair.
 
         :return: the guard with the condition positive, the other, their parent, the condition
         """
@@ -111,7 +111,7 @@ class Guards:
         return None
 
     def _ancestors(self, guard: int) -> List[int]:
-        """Return the guards that hold wherever this one does, itself not counted."""
+        """Return the guards implied by this one, without itself."""
         found = []
         while guard != ALWAYS:
             guard = self._guards[guard][0]
@@ -120,10 +120,10 @@ class Guards:
 
 
 def may_be_singular(graph: Graph, outputs: Sequence[Value]) -> Set[int]:
-    """Return the live nodes that may have no finite value or derivative though all outputs have.
+    """Return the live nodes without a guaranteed finite value or derivative if all outputs have.
 
-    Those are divisions and roots in branches, which are evaluated whether taken or not, and what
-    depends on them. What is evaluated anyway is not: were it singular, so would be the outputs.
+    These are divisions and roots in branches, which are evaluated whether taken or not, and their
+    dependents. Other nodes would make the outputs singular too.
     """
     live = graph.live(outputs)
     needed = {value.number for value in outputs if isinstance(value, Symbol)}

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of a graph's outputs, as more nodes of the same graph, by the cheapest way.
+"""Derivatives of a graph's outputs, as more nodes of the same graph, by the cheapest method.
 
-Which way that is depends on the graph, so ways are tried: what is not chosen stays behind in the
-graph, where no output needs it, and is never compiled.
+The cheapest method depends on the graph, so several are tried: unused results stay in the graph,
+where no output needs them, and are never compiled.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value
 
 Rows = List[List[Value]]
 
-# Of longer graphs vertex elimination is not tried: its time grows faster than the graph.
+# Vertex elimination is not tried for longer graphs: its time grows faster than the graph.
 _LONG = 30000
 
 
@@ -38,8 +38,8 @@ def jacobian(graph: Graph, outputs: Sequence[Value], inputs: Sequence[Value]) ->
 
     Exact, also through choices: the derivative of a choice is that of the branch taken.
 
-    :param inputs: symbols to differentiate by, inputs of the graph or not: they are taken as
-        independent; by a constant all derivatives are zero
+    :param inputs: symbols to differentiate by, inputs of the graph or not, taken as independent;
+        derivatives by a constant are zero
     :return: rows by output, columns by input; 0.0 where an output does not depend on an input
     """
     return directional_derivatives(graph, outputs, [along([x], [1.0]) for x in inputs])
@@ -50,30 +50,30 @@ def directional_derivatives(
 ) -> Rows:
     """Return derivatives of `outputs` along `directions`, (outputs, directions), as `jacobian`.
 
-    For coordinates that do not move one by one, such as a quaternion's: `along(q, rates)` is a
-    direction in which q moves at rates that may be symbols themselves.
+    For coordinates that do not change one by one, as of a quaternion: `along(q, rates)` is a
+    direction in which q changes at rates that may be symbols themselves.
 
-    :param directions: rates of the independent nodes by number, for each direction; a node that
-        any direction names is independent in all of them, be it an input or not
+    :param directions: rates of the independent nodes by number, for each direction; a node named
+        by any direction is independent in all of them, whether an input or not
     :return: rows by output, columns by direction; 0.0 where nothing changes
     """
     independent = sorted({number for direction in directions for number in direction})
     order = transmitting(graph, outputs, independent)
-    # Products are counted, not made: only the cheaper of the two sweeps is worth its time.
+    # Products are only counted: the cheaper of the two sweeps is made.
     if _forward_products(graph, order, directions) <= _reverse_products(graph, order, outputs):
         sweep = forward_mode(graph, outputs, directions)
     else:
         # Reverse mode gives derivatives by single nodes, which a direction then sums up.
         by_node = reverse_mode(graph, outputs, [Symbol(graph, n, False) for n in independent])
         sweep = [_along_directions(dict(zip(independent, row)), directions) for row in by_node]
-    # With one output or one direction a plain sweep has no product that could be saved.
+    # With one output or one direction a plain sweep has no redundant products.
     if len(order) > _LONG or min(len(outputs), len(directions)) <= 1:
         return sweep
     return _cheaper(graph, outputs, sweep, vertex_elimination(graph, outputs, directions))
 
 
 class DifferentiableGraph(Graph):
-    """Graph whose symbols have derivatives, for texts that ask for them while they are traced."""
+    """Graph whose symbols have derivatives, for functions that request them while traced."""
 
     def derivatives(
         self,
@@ -95,12 +95,12 @@ def differentiated(
 
     :param function: from a list of scalars to its values
     :param at: arguments where the derivatives are taken: symbols, computed or not, or numbers
-    :param rates: rates of the arguments along each direction; what is zero in all is held
+    :param rates: rates of the arguments along each direction; arguments without rates are held
     :raises ValueError: if a direction has rates of more or fewer arguments
     """
-    # What a node was computed from may show through in what is made of it (c x times d is made
-    # as (c d) x), and would move as well, as would arguments that the function knows otherwise. So
-    # it is taken of new inputs, in whose place what they stand for is put afterwards.
+    # Products may be reassociated across a node ((c x) d becomes (c d) x), which hides the node
+    # from differentiation; the function may also know the arguments otherwise. So it is traced
+    # with new inputs, which are substituted afterwards.
     arguments, instead = list(at), {}
     for k, x in enumerate(at):
         if isinstance(x, Symbol):
@@ -128,9 +128,9 @@ def _along_directions(gradient: Direction, directions: Sequence[Direction]) -> L
 
 
 def _cheaper(graph: Graph, outputs: Sequence[Value], *ways: Rows) -> Rows:
-    """Return the variant that takes fewer operations together with the outputs themselves."""
+    """Return the variant with the fewest operations, outputs included."""
 
-    # With the outputs: a derivative that uses what the function computes anyway is cheaper.
+    # With the outputs: a derivative that shares operations with the function is cheaper.
     def operations(rows: Rows) -> int:
         return sum(astuple(graph.count([*outputs, *(value for row in rows for value in row)])))
 

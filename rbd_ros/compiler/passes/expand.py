@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes replaced: scalar products by sums of products, for targets without these."""
+"""Substitution of nodes: scalar products become sums of products, for targets without these."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _OPERATIONS: Dict[int, Callable[..., Value]] = {
 
 
 def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
-    """Return the outputs of the same values that need no scalar product, in the same graph.
+    """Return outputs of the same values without scalar products, in the same graph.
 
     :param outputs: symbols of the graph, or floats
     """
@@ -45,12 +45,12 @@ def expand(graph: Graph, outputs: Sequence[Value]) -> List[Value]:
 
 
 def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]) -> List[Value]:
-    """Return the outputs with other values in the place of some nodes, in the same graph.
+    """Return the outputs with some nodes replaced, in the same graph.
 
-    Scalar products are written out on the way.
+    Scalar products are expanded as well.
 
     :param outputs: symbols of the graph, or floats
-    :param instead: what takes the place of a node, by its number
+    :param instead: replacement of a node, by its number
     """
     found: Dict[int, Value] = dict(instead)
 
@@ -58,11 +58,11 @@ def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]
         node = graph.nodes[number]
         if node[0] == CONSTANT:  # as a float, so that it folds
             return node[1]
-        if node[0] == SUB and graph.nodes[node[1]] == (CONSTANT, 0.0):  # only for want of a sign
+        if node[0] == SUB and graph.nodes[node[1]] == (CONSTANT, 0.0):  # a negation
             return -value(node[2])
         return found[number] if number in found else Symbol(graph, number, False)
 
-    # In topological order: operands have been replaced before what uses them.
+    # In topological order: operands are replaced before their uses.
     for number in graph.live(outputs):
         node = graph.nodes[number]
         if node[0] == INNER:
@@ -74,7 +74,7 @@ def replace(graph: Graph, outputs: Sequence[Value], instead: Mapping[int, Value]
 
 
 def _operation(graph: Graph, kind: int, values: Sequence[Value]) -> Value:
-    # the first operand decides what is called, and a constant would not do
+    # the first operand's operator is called, so it must not be a constant
     first = values[0] if isinstance(values[0], Symbol) else graph.constant(float(values[0]))
     return _OPERATIONS[kind](first, *values[1:])
 

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward mode: derivatives along directions, carried from the inputs to the outputs.
+"""Forward mode: derivatives along directions, propagated from the inputs to the outputs.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., section 3.1. The cost grows with the number
-of directions; directions in which a node does not change cost nothing there.
+of directions; a node costs nothing in directions that do not change it.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbd_ros.compiler.passes.partials import (
 )
 from rbd_ros.compiler.symbol_graph import Graph, Symbol, Value, WHERE
 
-Tangents = Dict[int, Value]  # derivatives by number of the direction; what is missing is zero
+Tangents = Dict[int, Value]  # derivatives by number of the direction; missing ones are zero
 
 
 def forward_mode(
@@ -29,8 +29,8 @@ def forward_mode(
 ) -> List[List[Value]]:
     """Return derivatives of `outputs` along `directions`, (outputs, directions), by forward mode.
 
-    :param directions: rates of the independent nodes by number, for each direction; a node that
-        any direction names is independent in all of them, be it an input or not
+    :param directions: rates of the independent nodes by number, for each direction; a node named
+        by any direction is independent in all of them, whether an input or not
     :return: rows by output, columns by direction; 0.0 where nothing changes
     """
     tangents: Dict[int, Tangents] = {m: {} for direction in directions for m in direction}
@@ -39,7 +39,7 @@ def forward_mode(
             accumulate(tangents[number], j, rate)
     for number in transmitting(graph, outputs, tangents):
         if number in tangents:
-            continue  # independent, whatever it is computed from
+            continue  # independent, even if it is computed
         node = graph.nodes[number]
         if node[0] == WHERE:
             yes, no = (tangents.get(m, {}) for m in node[2:])
@@ -59,8 +59,8 @@ def weighted_sum(tangents: Mapping[int, Tangents], coefficients: Mapping[int, Va
 
 
 def chosen_tangents(graph: Graph, condition: int, yes: Tangents, no: Tangents) -> Tangents:
-    """Return the tangents of a choice: those of the branch taken, whatever the other's are."""
-    # A direction in which only one branch changes counts as well: the other's tangent is zero.
+    """Return the tangents of a choice: those of the branch taken, independent of the other."""
+    # If only one branch changes along a direction, the other's tangent is zero.
     chosen = {j: choose(graph, condition, yes.get(j, 0.0), no.get(j, 0.0)) for j in {**yes, **no}}
     return {j: tangent for j, tangent in chosen.items() if not is_zero(tangent)}
 

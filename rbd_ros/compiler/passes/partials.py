@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of single nodes, and which nodes matter, for all ways of differentiation."""
+"""Derivatives of single nodes, and relevant nodes, for all methods of differentiation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Direction = Mapping[int, Value]
 def along(inputs: Sequence[Value], rates: Sequence[Value]) -> Dict[int, Value]:
     """Return the direction in which `inputs` change at `rates`.
 
-    :param inputs: symbols, each at most once; constants do not change and are left out
+    :param inputs: symbols, each at most once; constants do not change and are omitted
     """
     return {
         x.number: -rate if x.negative else rate
@@ -41,10 +41,10 @@ def along(inputs: Sequence[Value], rates: Sequence[Value]) -> Dict[int, Value]:
 def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
     """Return the derivatives of a node by its operands.
 
-    Pairs (operand, derivative), constants left out.
+    Pairs (operand, derivative), without constants.
 
-    They use what the graph has anyway: the sine and cosine of the same angle, the quotient and the
-    root themselves, and one reciprocal for all that is divided by the same.
+    They reuse nodes of the graph: the sine and cosine of the same angle, the quotient and the
+    root themselves, and one reciprocal for all divisions by the same node.
 
     :param number: number of a node other than WHERE, whose derivative is a WHERE of derivatives
     """
@@ -68,10 +68,10 @@ def partials(graph: Graph, number: int) -> List[Tuple[int, Value]]:
     elif op == DIV:
         a, b = node[1:]
         reciprocal = 1.0 / Symbol(graph, b, False)
-        # -a / b^2 by the quotient that is there: no square, and no second division.
+        # -a / b^2 by the existing quotient: no square, and no second division.
         by_operand = [(a, reciprocal), (b, -(this * reciprocal))]
     elif op == SQRT:
-        # not 0.5 / this: what is normalized is multiplied by the reciprocal, which is then shared
+        # not 0.5 / this: normalization multiplies by the reciprocal, which is then shared
         by_operand = [(node[1], 0.5 * (1.0 / this))]
     elif op == SIN:
         by_operand = [(node[1], Symbol(graph, node[1], False).cos())]
@@ -91,15 +91,14 @@ def _value(graph: Graph, number: int) -> Value:
 def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[int]) -> List[int]:
     """Return the numbers of the nodes on paths from `independent` to `outputs`, in order.
 
-    A condition only chooses: nothing changes by it, except where the choice jumps.
+    The condition of a choice has no derivative, except where the choice jumps.
     """
     independent = set(independent)
-    # A node needs a derivative only if it depends on an independent node and an output depends on
-    # it.
+    # A node is relevant if it depends on an independent node and an output depends on it.
     varying: Set[int] = set()
     reached = {value.number for value in outputs if isinstance(value, Symbol)}
     live = graph.live(outputs)
-    # Forwards what changes, then backwards what matters: both, or it needs no derivative.
+    # Forward for the dependence on inputs, then backward for that of outputs.
     for number in live:
         if number in independent or any(m in varying for m in changed_by(graph, number)):
             varying.add(number)
@@ -110,7 +109,7 @@ def transmitting(graph: Graph, outputs: Sequence[Value], independent: Iterable[i
 
 
 def changed_by(graph: Graph, number: int) -> Tuple[int, ...]:
-    """Return the operands that a node changes with; the condition of a choice is none."""
+    """Return the operands of a node that have derivatives, without a choice's condition."""
     node = graph.nodes[number]
     return node[2:] if node[0] == WHERE else operands(node)
 
@@ -126,7 +125,7 @@ def negative_if(negative: bool, value: Value) -> Value:
 
 
 def accumulate(total: Dict[int, Value], key: int, term: Value) -> None:
-    """Add a term to an entry; an entry that is zero is none."""
+    """Add a term to an entry; missing entries are zero."""
     result = total[key] + term if key in total else term
     if is_zero(result):
         total.pop(key, None)
@@ -137,10 +136,9 @@ def accumulate(total: Dict[int, Value], key: int, term: Value) -> None:
 def choose(graph: Graph, condition: int, yes: Value, no: Value) -> Value:
     """Return the value `yes` where the node `condition` is positive, `no` elsewhere.
 
-    A sign that both have is pulled out, for in front of a choice it is free.
+    A common sign is pulled out, as it is free in front of a choice.
     """
-    # where(c, -x, -y) is -where(c, x, y): the sign moves into what uses it, where it costs
-    # nothing.
+    # where(c, -x, -y) is -where(c, x, y): the sign moves into uses, where it costs nothing.
     if all(
         value.negative if isinstance(value, Symbol) else value <= 0.0 for value in (yes, no)
     ) and (isinstance(yes, Symbol) or isinstance(no, Symbol)):

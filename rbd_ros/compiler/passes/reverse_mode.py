@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reverse mode: adjoints of the outputs, carried back to the inputs.
+"""Reverse mode: adjoints of the outputs, propagated back to the inputs.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., section 3.2. The cost grows with the number
-of outputs: a gradient costs a small multiple of its function, however many inputs there are.
+of outputs: a gradient costs a small multiple of its function, for any number of inputs.
 """
 
 from __future__ import annotations
@@ -22,14 +22,13 @@ def reverse_mode(
 ) -> List[List[Value]]:
     """Return the derivatives of `outputs` by `inputs`, (outputs, inputs), by reverse mode.
 
-    :param inputs: symbols to differentiate by, inputs of the graph or not: they are taken as
-        independent; what is a constant has zero derivatives
+    :param inputs: symbols to differentiate by, inputs of the graph or not, taken as
+        independent; derivatives by a constant are zero
     :return: rows by output, columns by input; 0.0 where nothing changes
     """
     independent = {x.number for x in inputs if isinstance(x, Symbol)}
     order = transmitting(graph, outputs, independent)
-    # Only nodes between the inputs and the outputs: adjoints of others would be computed for
-    # nobody, and those of constants are not even asked for.
+    # Only nodes between the inputs and the outputs need adjoints.
     known, singular, guards = set(order), may_be_singular(graph, outputs), Guards(graph)
     adjoints: Dict[int, Adjoints] = {number: {} for number in order}
     gradients: Dict[int, Dict[int, Value]] = {number: {} for number in independent}
@@ -47,10 +46,10 @@ def reverse_mode(
         terms = [] if is_choice or number in independent else partials(graph, number)
         for row, guarded in by_row.items():
             if not guarded:
-                continue  # the ways to this node cancel
+                continue  # the paths to this node cancel
             guard = ALWAYS
             if number not in independent:
-                # A loose guard saves choices, where nothing can become infinite on the way.
+                # A looser guard saves choices, where nothing can become infinite.
                 guard = guards.union(guarded, exact=number in singular)
             adjoint = guards.join(guarded, guard)
             if number in independent:

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Vertex elimination: partial derivatives of nodes multiplied out in the order that costs little.
+"""Vertex elimination: partial derivatives of nodes, multiplied in a cheap order.
 
 Griewank and Walther, Evaluating Derivatives, 2nd ed., chapters 9 and 10. The graph's edges carry
-the partial derivatives. A vertex is eliminated by edges past it, from each vertex before to each
-after it. In order of evaluation that is forward mode, backwards it is reverse mode. Taking out
-first what leaves the fewest edges behind is often cheaper than both, though not always: the best
-order is not known, and this one looks no further than one vertex.
+the partial derivatives. Elimination of a vertex adds edges from each of its predecessors to each
+of its successors. In order of evaluation that is forward mode, backwards reverse mode. Eliminating
+the vertex that leaves the fewest edges (a greedy choice) is often, though not always, cheaper than
+both; the optimal order is unknown.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ def vertex_elimination(
 
     Their shape is (outputs, directions).
 
-    Choices stay, and what they choose between, and are passed by forward mode in the end, so that
-    a branch not taken spoils nothing.
+    Choices and their operands stay, and forward mode passes them in the end, so that a branch not
+    taken has no effect.
 
     :param directions: as for `forward_mode`
     :return: rows by output, columns by direction; 0.0 where nothing changes
@@ -40,8 +40,8 @@ def vertex_elimination(
     independent = {number for direction in directions for number in direction}
     order = transmitting(graph, outputs, independent)
     choices = {n for n in order if graph.nodes[n][0] == WHERE and n not in independent}
-    # A product past a choice would hold the derivative of the branch not taken, times zero where
-    # it is not: and zero times infinity is not zero.
+    # A product across a choice would contain the derivative of the branch not taken times zero,
+    # and zero times infinity is not zero.
     kept = choices | {m for n in choices for m in graph.nodes[n][2:]}.intersection(order)
     # vertices, in order of evaluation: directions (-1, -2 ...), nodes, outputs
     first_output = len(graph.nodes)
@@ -54,7 +54,7 @@ def vertex_elimination(
         if number not in choices and number not in independent:
             for operand, derivative in partials(graph, number):
                 edges.add(operand, number, derivative)
-    # Outputs are vertices of their own: two may be the same node, or one another's operand.
+    # Outputs are separate vertices: two may be the same node, or one another's operand.
     for vertex, output in enumerate(outputs, start=first_output):
         if isinstance(output, Symbol):
             edges.add(output.number, vertex, -1.0 if output.negative else 1.0)
@@ -91,14 +91,14 @@ class _Edges:
             accumulate(self.before[end], start, derivative)
             if start in self.before[end]:
                 self.after[start].add(end)
-            else:  # two ways that cancel
+            else:  # two paths that cancel
                 self.after[start].discard(end)
 
     def eliminate(self, vertices: Set[int]) -> None:
-        """Eliminate vertices, the cheapest of those that are left first."""
+        """Eliminate vertices, the cheapest of the remaining ones first."""
         costs = {vertex: self._cost(vertex) for vertex in vertices}
-        # A queue does not learn that a cost has changed: the vertex is queued once more, and what
-        # is out of date is passed over. Ties go to the lower number, so that results repeat.
+        # Costs in a queue cannot change: the vertex is queued again, and outdated entries are
+        # skipped. Ties go to the lower number, for reproducible results.
         queue = [(cost, vertex) for vertex, cost in costs.items()]
         heapq.heapify(queue)
         while queue:
@@ -114,11 +114,11 @@ class _Edges:
                         heapq.heappush(queue, (cost, neighbor))
 
     def _cost(self, vertex: int) -> int:
-        """Return the new edges that eliminating a vertex makes, less those that it saves.
+        """Return the number of edges added by eliminating a vertex, less those that it saves.
 
-        Of the edges that vanish only those on the side with more of them count. That is a rule of
-        thumb: of those tried on inverse dynamics by q and v it took the fewest operations for
-        Talos, and 2.5 % more than the best for a UR5.
+        Of the removed edges only those on the larger side count. That is a rule of thumb: of those
+        tried on inverse dynamics by q and v it took the fewest operations for Talos, and 2.5 %
+        more than the best for a UR5.
         """
         before, after = self.before[vertex], self.after[vertex]
         there = sum(len(after & self.after[start]) for start in before)
@@ -126,7 +126,7 @@ class _Edges:
 
     def _take_out(self, vertex: int) -> Tuple[int, ...]:
         """Replace the edges of a vertex by edges past it; return its neighbors."""
-        # Sorted: the order of additions decides the last bit, and a set's order is chance.
+        # Sorted: the order of additions decides the last bit, and sets have no fixed order.
         before, after = self.before.pop(vertex), sorted(self.after.pop(vertex))
         for start in before:
             self.after[start].remove(vertex)

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Batches of states: which thread computes which rows.
+"""Batches of states: distribution of rows to threads.
 
-A batch that takes less than about two tenths of a millisecond stays on the caller's thread: waking
-another one costs some microseconds, and it finds its caches cold. A longer one is shared. The
-caller begins at once and takes chunks of rows; helpers do the same from when they have woken up
-(thread_pool.py), so a batch never waits for a thread that is late. How long a batch takes is
-estimated from the operations of the kernel and the numbers that are read and written.
+A batch of less than about two tenths of a millisecond stays on the caller's thread: waking another
+one costs some microseconds, and its caches are cold. For a longer one, the caller starts at once
+and takes chunks of rows; helpers join as they wake up (thread_pool.py), so a batch never waits for
+a late thread. The duration of a batch is estimated from the operations of the kernel and the
+numbers read and written.
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ from rbd_ros.compiler.symbol_graph import OperationCount
 
 _log = logging.getLogger('rbd_ros')
 
-_HELP = ctypes.CFUNCTYPE(None)  # which releases the interpreter's lock
+_HELP = ctypes.CFUNCTYPE(None)  # releases the GIL
 _RUN = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p)
 
-# Estimates [s], on the slow side of what was measured on a processor of 2.5 GHz: an operation in
-# all lanes, and a number read or written. An angle is as many operations as its polynomials.
+# Estimates [s], on the slow side of measurements on a processor of 2.5 GHz: an operation in
+# all lanes, and a number read or written. An angle counts as the operations of its polynomials.
 _OPERATION, _NUMBER = 0.3e-9, 0.3e-9
 _ANGLE, _DIVISION = 45, 10  # operations
-# Batches below the first are done without letting other threads of the interpreter run, those
-# below the second without help; chunks of the third are taken of longer ones.
+# Batches below the first keep the GIL, those below the second run without helpers; chunks of
+# longer ones take the third.
 _KEPT, _ALONE, _CHUNK = 20e-6, 200e-6, 10e-6
 
 
@@ -66,15 +66,14 @@ class ThreadPool:
         self.reset()
 
     def reset(self) -> None:
-        """Make new locks, and forget helpers: a forked process has none of its parent's."""
+        """Create new locks, and forget helpers: a forked process has none of its parent's."""
         library = ctypes.CDLL(None)
         self._locks = {name: ctypes.create_string_buffer(LOCK_SIZE) for name in LOCKS}
         values = dict.fromkeys(POOL, 0)
         values.update({name: ctypes.addressof(lock) for name, lock in self._locks.items()})
         for name, function in LIBRARY.items():
             values[name] = address(getattr(library, function))
-        # Again, not the old ones: one that another thread of the parent held would stay locked for
-        # ever.
+        # New ones: a lock held by another thread of the parent would stay locked forever.
         library.pthread_mutex_init(self._locks['mutex'], None)
         library.pthread_cond_init(self._locks['arrived'], None)
         library.pthread_cond_init(self._locks['finished'], None)
@@ -85,7 +84,7 @@ class ThreadPool:
 
     @property
     def ready(self) -> bool:
-        """True if the number of threads was set."""
+        """Whether the number of threads was set."""
         return bool(self._ready.value)
 
     @property
@@ -99,7 +98,7 @@ class ThreadPool:
 
 
 def _text() -> str:
-    # Imported where there is something to compile.
+    # Imported only for compilation.
     from rbd_ros.compiler.runtime.thread_pool import text
 
     return text()
@@ -112,7 +111,7 @@ def thread_pool() -> ThreadPool:
 
 
 def job(**words: int) -> ctypes.Array[ctypes.c_int64]:
-    """Return the job with these words; the others are 0."""
+    """Return a job with these words; the others are 0."""
     made = (ctypes.c_int64 * JOB_SIZE)()
     for name, value in words.items():
         made[JOB[name]] = value
@@ -136,7 +135,7 @@ def _initial_threads() -> int:
 
 
 _threads = _initial_threads()
-_helpers = 0  # threads that were started
+_helpers = 0  # number of started threads
 _starting = threading.Lock()
 
 
@@ -169,11 +168,10 @@ def provide_helpers() -> None:
 def _provide_helpers() -> None:
     global _helpers
     shared = thread_pool()
-    # Threads are never ended: with fewer of them requested, those in excess sleep (`@threads`).
+    # Threads are never ended: surplus ones sleep (`@threads`).
     while _helpers < _threads - 1:
         thread = threading.Thread(
-            # Daemons: they sleep in machine code for ever, and the interpreter would wait for them
-            # to end.
+            # Daemons: they sleep in machine code forever, and the interpreter would wait for them.
             target=_help,
             args=(shared,),
             name=f'rbd_ros {_helpers + 1}',
@@ -181,19 +179,19 @@ def _provide_helpers() -> None:
         )
         try:
             thread.start()
-        except RuntimeError:  # the system gives no more threads, or the interpreter is ending
+        except RuntimeError:  # no more threads, or the interpreter is ending
             break
         _helpers += 1
     shared.threads = min(_threads, 1 + _helpers)
 
 
 def _help(shared: ThreadPool) -> None:
-    """Run as a helper in machine code, which needs no interpreter and sees no signals."""
-    # Python handles signals in its main thread: one that the system gave to a sleeping helper
-    # would not interrupt what that thread waits in.
+    """Run as a helper in machine code, without the interpreter and signals."""
+    # Python handles signals in its main thread. One delivered to a sleeping helper would not
+    # interrupt a blocking call of the main thread.
     signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
     if hasattr(os, 'SCHED_BATCH'):
-        # Where no processor is idle, helping must not interrupt anybody, least of all the caller.
+        # Without an idle processor, helping must not preempt others, least of all the caller.
         with suppress(OSError):
             os.sched_setscheduler(0, os.SCHED_BATCH, os.sched_param(0))
     shared.help()
@@ -202,7 +200,7 @@ def _help(shared: ThreadPool) -> None:
 def _after_fork() -> None:
     """Reset the pool in a forked child, which has no threads of its parent and needs new locks."""
     global _helpers, _starting
-    # A thread that is not in the child may have held the old one.
+    # A thread that is not in the child may hold the old one.
     _starting = threading.Lock()
     if thread_pool.cache_info().currsize:
         thread_pool().reset()
@@ -213,19 +211,19 @@ os.register_at_fork(after_in_child=_after_fork)
 
 
 class BatchFunction:
-    """Machine code for the rows of a batch, and how they are shared.
+    """Machine code for the rows of a batch, and their distribution.
 
     :param address: of the function `batch` (targets/llvm/functions.py)
-    :param numbers: how many numbers of a row go in and come out
-    :param seconds: estimate of the time that a row takes, positive, see `estimated_seconds`
+    :param numbers: number of inputs and outputs of a row
+    :param seconds: estimated duration of a row, positive, see `estimated_seconds`
     """
 
     def __init__(self, address: int, numbers: int, seconds: float):
         lanes = native.simd_lanes()
         #: Bytes of a scratch array: a group of rows, and its results.
         self.address, self.scratch_size = address, 8 * lanes * numbers
-        #: Rows of a batch up to which it is done without letting other threads run, up to which
-        #: it is done alone, and of a chunk otherwise.
+        #: Maximum rows of a batch that keeps the GIL, and of one without helpers; rows of a chunk
+        #: otherwise.
         self.kept_rows = max(lanes, int(_KEPT / seconds))
         self.alone_rows = max(2 * lanes, int(_ALONE / seconds))
         self.chunk = lanes * max(1, round(_CHUNK / seconds / lanes))
@@ -233,7 +231,7 @@ class BatchFunction:
 
     @property
     def kept_scratch(self) -> int:
-        """Address of a scratch array for anyone who keeps the interpreter's lock."""
+        """Address of a scratch array for callers that hold the GIL."""
         start: int = self._kept.ctypes.data
         return start + -start % ALIGNMENT
 
@@ -247,15 +245,15 @@ class BatchFunction:
 
         Other threads of the interpreter run meanwhile.
 
-        :param arguments: arrays (rows, n), or (n,) for a single state that counts for every row
+        :param arguments: arrays (rows, n), or (n,) for a single state, broadcast to all rows
         :param outputs: arrays for the results, (rows, ...)
-        :raises MemoryError: if there is none for the scratch array
+        :raises MemoryError: if the scratch array cannot be allocated
         """
         alone = rows <= self.alone_rows
         if not alone and not thread_pool().ready:
             provide_helpers()
         n, m = len(arguments), len(outputs)
-        # These tables and the job live until `run` returns, which is when the last helper is done.
+        # These tables and the job live until `run` returns, after the last helper.
         ins = (ctypes.c_void_p * n)(*(x.ctypes.data for x in arguments))
         strides = (ctypes.c_int64 * n)(*(x.shape[1] if x.ndim == 2 else 0 for x in arguments))
         outs = (ctypes.c_void_p * m)(*(x.ctypes.data for x in outputs))
@@ -276,10 +274,10 @@ def estimated_seconds(count: OperationCount, numbers: int) -> float:
     """Return the estimated duration of a row of a batch [s].
 
     :param count: operations of the kernel
-    :param numbers: how many numbers go in and come out
+    :param numbers: number of inputs and outputs
     """
     operations = (
-        1  # whatever a row without numbers takes
+        1  # positive, even for a row without numbers
         + count.multiplications
         + count.additions
         + count.selections

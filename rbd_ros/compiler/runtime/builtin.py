@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Builtin functions of CPython in machine code of our own: what those of kernels and loops share.
+"""Builtin functions of CPython in machine code: the common part of kernels and loops.
 
-`supported` is whether this interpreter can have them, `new_builtin` makes the function object, and
-`Fallback` is what a kernel's is bound to and calls where it cannot do a call by itself. What
-machine code assumes of the interpreter (layout of objects and arrays) is verified once; where that
-does not hold, Python callables are used alone. `make_builtin` and `make_loop_builtin` are for
-kernels and loops, whose texts are in kernel_builtin.py and loop_builtin.py. Between text and
-function stands the table `context`: how machine code learns where the interpreter keeps things.
+`supported` checks the interpreter, `new_builtin` creates the function object, and `Fallback` is
+the object that a kernel's builtin is bound to and calls for other arguments. The assumptions of
+machine code (layout of objects and arrays) are verified once; if they fail, Python callables are
+used alone. `make_builtin` and `make_loop_builtin` are for kernels and loops, whose text is in
+kernel_builtin.py and loop_builtin.py. The table `context` gives machine code the addresses in the
+interpreter.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     TYPE,
 )
 
-# Flags of a C function that is called with an array of arguments and their number, and with names.
+# Flag of a C function called with an array of arguments, their number, and names.
 _METH_FASTCALL = 0x0080
 _METH_FASTCALL_KEYWORDS = _METH_FASTCALL | 0x0002
 _TYPE_VECTORCALL_OFFSET = 56  # tp_vectorcall_offset of a type object
 
-#: What machine code of a kernel needs of the interpreter, in a table of its own.
+#: Entries of the table `context` of a kernel, from the interpreter.
 KERNEL_CONTEXT = (
     'ndarray',
     'float64',
@@ -49,11 +49,11 @@ KERNEL_CONTEXT = (
     'vectorcall',
     'call',
     'call_table',
-    # Not an address: how far into the fallback the holder is.
+    # Not an address: the offset of the holder in the fallback.
     'holder_at',
 )
 
-#: What machine code of a loop needs of the interpreter, in the order of its table `context`.
+#: Entries of the table `context` of a loop, in order.
 LOOP_CONTEXT = (
     'PyLong_AsLongLong',
     'PyFloat_AsDouble',
@@ -66,9 +66,10 @@ LOOP_CONTEXT = (
 
 
 class Fallback(partial):
-    """Callable that a builtin is bound to, and calls where it cannot do a call by itself.
+    """Callable that a builtin is bound to, and calls for arguments that it does not take.
 
     :param holder: type of objects with one slot; each array that the builtin returns is put into
+        a new one, which is returned instead. The fallback must return such objects already
         the slot of a new one, and that returned. What the fallback returns must be such already
     """
 
@@ -76,18 +77,17 @@ class Fallback(partial):
     holder: type
 
 
-#: Where the holder is in a fallback: the only slot comes last in the object.
+#: Offset of the holder in a fallback: the only slot comes last in the object.
 HOLDER_AT = Fallback.__basicsize__ - 8
 
 
 @lru_cache(maxsize=None)
 def supported() -> bool:
-    """Return whether this interpreter lays its objects out as the builtin assumes."""
-    # 16 bytes: a reference count and a type. Without a GIL there is more, and where references are
-    # traced.
+    """Return whether this interpreter has the object layout that the builtin assumes."""
+    # 16 bytes: a reference count and a type. Free-threaded and tracing builds have more.
     if sys.implementation.name != 'cpython' or object.__basicsize__ != 16 or sys.maxsize < 2**32:
         return False
-    # Two axes of different lengths, so that no field passes for another.
+    # Two axes of different lengths distinguish all fields.
     array, fallback = np.zeros((3, 2)), Fallback(len)
     fallback.holder = type(array)
     if ctypes.c_void_p.from_address(id(fallback) + HOLDER_AT).value != id(np.ndarray):
@@ -112,7 +112,7 @@ def vectorcall(fallback: Fallback) -> int:
 
     That of PyObject_Vectorcall, or what it would call: CPython 3.10 does not export it.
     """
-    # Looked up once: all fallbacks are of one kind, and so are called by one function.
+    # Cached: all fallbacks are of one kind, and called by one function.
     if hasattr(ctypes.pythonapi, 'PyObject_Vectorcall'):
         return ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
     offset = ctypes.c_ssize_t.from_address(id(type(fallback)) + _TYPE_VECTORCALL_OFFSET).value
@@ -128,12 +128,12 @@ class _MethodDef(ctypes.Structure):
     ]
 
 
-# A builtin points to its definition until the very end, also while the garbage collector takes a
-# cycle apart in whatever order it likes. So definitions, a hundred bytes each, are never freed.
+# A builtin refers to its definition until its end, also during garbage collection of a cycle, in
+# any order. So definitions, a hundred bytes each, are never freed.
 _definitions: List[_MethodDef] = []
 
 
-# Kept for ever, like the definitions that point at it.
+# Cached forever, like the definitions that refer to it.
 @lru_cache(maxsize=None)
 def _text(text: str) -> bytes:
     return text.encode()
@@ -144,8 +144,8 @@ def new_builtin(
 ) -> Callable[..., Any]:
     """Return the builtin function object of the machine code at `address`.
 
-    :param flags: how the interpreter is to call it, METH_FASTCALL and others
-    :param bound: the object that it is bound to, its first argument; it keeps this alive
+    :param flags: calling convention, METH_FASTCALL and others
+    :param bound: the object that it is bound to, its first argument, which it keeps alive
     """
     definition = _MethodDef(_text(name), address, flags, _text(doc))
     _definitions.append(definition)
@@ -154,7 +154,7 @@ def new_builtin(
         ctypes.py_object,
         [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p],
     )
-    # By `py_object`, so that ctypes takes over the new reference, and raises what is to be raised.
+    # By `py_object`, so that ctypes takes the new reference, and raises errors.
     return new(ctypes.addressof(definition), bound, None)
 
 
@@ -162,7 +162,7 @@ def new_builtin(
 def _interpreter() -> Tuple[int, ...]:
     """Return the table `context` up to what depends on the kernel."""
     api = ctypes.pythonapi
-    # Objects and functions that live as long as the interpreter, so that addresses are enough.
+    # Objects and functions that live as long as the interpreter: addresses are enough.
     functions = (api.PyFloat_FromDouble, api.PyType_GenericAlloc, api.Py_DecRef)
     return (
         id(np.ndarray),
@@ -186,13 +186,12 @@ def make_builtin(
     :param context: address of the table `context` of the same code, filled here
     :param fallback: callable for all other arguments; the builtin keeps it alive, and it must keep
         the code alive
-    :param own_results: addresses of the results that are used again (`result_pool.addresses`);
-        `fallback` must keep them alive, too
-    :param routine: addresses of what does the calls that are not plain (call_routine.py), and of
-        its table for this kernel
+    :param own_results: addresses of reusable results (`result_pool.addresses`); `fallback` must
+        keep them alive, too
+    :param routine: addresses of the routine for other calls (call_routine.py), and of its table
+        for this kernel
     """
-    # Addresses are those of this process, so they are no part of the machine code, which is kept
-    # on disk.
+    # Addresses of this process are no part of the machine code, which is cached on disk.
     values = (
         *_interpreter(),
         vectorcall(fallback),
@@ -206,9 +205,9 @@ def make_builtin(
     return new_builtin(name, doc, address, _METH_FASTCALL_KEYWORDS, fallback)
 
 
-# A class of its own, since a bytes object has no attributes.
+# A subclass, since a bytes object has no attributes.
 class _Addresses(bytes):
-    """Addresses of the records that a loop is bound to, and what must live as long."""
+    """Addresses of the records of a loop, and objects to keep alive."""
 
 
 def make_loop_builtin(
@@ -221,7 +220,7 @@ def make_loop_builtin(
 
     :param context: address of the table `context` of the same code, filled here
     :param addresses: addresses of the records
-    :param kept: what must live as long as the function
+    :param kept: objects that must live as long as the function
     """
     api = ctypes.pythonapi
     functions = (api.PyLong_AsLongLong, api.PyFloat_AsDouble, api.PyLong_FromLongLong)
@@ -229,12 +228,10 @@ def make_loop_builtin(
         ctypes.cast(each, ctypes.c_void_p).value for each in (*functions, api.PyErr_Occurred)
     )
     objects = (id(np.ndarray), id(np.dtype(np.float64)))
-    # In the order of `LOOP_CONTEXT`; types and functions of the interpreter live as long as it
-    # does.
+    # In the order of `LOOP_CONTEXT`; types and functions of the interpreter are permanent.
     for k, value in enumerate((*values, id(bytes), occurred, *objects)):
         ctypes.c_void_p.from_address(context + 8 * k).value = value
     bound = _Addresses(struct.pack(f'={len(addresses)}q', *addresses))
-    # The builtin owns `bound`, and so records and machine code live as long as the function
-    # object.
+    # The builtin owns `bound`, which keeps records and machine code alive.
     bound.kept = kept
     return new_builtin(name, doc, address, _METH_FASTCALL, bound)

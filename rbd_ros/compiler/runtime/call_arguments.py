@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of a call in machine code: which is which, and where the numbers of each are.
+"""Arguments of a call in machine code: their order, and the addresses of their numbers.
 
 Parts of the routine in call_routine.py: `arrange` puts arguments by position and by name into
-slots, `with_forces` hands a call with external forces on, `take_inputs` finds the numbers of each
-input, for which it calls the function `take` (`take_function`). What they cannot do goes to the
-label `slow`, and Python does the call from its beginning: nothing has been written yet.
+slots, `with_forces` forwards calls with external forces, `take_inputs` locates the numbers of each
+input by the function `take` (`take_function`). Other cases go to the label `slow`, and Python does
+the call from its beginning: nothing has been written yet.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 
 
 def arrange(r: CallWriter, n: str, slots: str) -> None:
-    """Put each argument into its slot, by place or by name."""
+    """Put each argument into its slot, by position or by name."""
     known = r.value(f'add i64 {n}, 2')
-    # Absent arguments are null pointers. A variable of the stack is not cleared by itself.
+    # Absent arguments are null pointers; stack variables are not initialized.
     with r.loop(known) as k:
         r.put(slots, 'ptr', 'null', k)
-    # `out` is by name only, and so the last slot is not filled by position.
+    # `out` is by name only, so the last slot is not filled by position.
     r.when(r.value(f'icmp sgt i64 %nargs, {r.word("by_place")}'), 'slow')
     with r.loop('%nargs') as k:
         r.put(slots, 'ptr', r.get('%args', 'ptr', k), k)
@@ -53,16 +53,16 @@ def arrange(r: CallWriter, n: str, slots: str) -> None:
         with r.loop(r.field('%kwnames', SIZE, 'i64')) as j:
             name = r.get(r.at('%kwnames', 'i8', str(TUPLE_ITEMS)), 'ptr', j)
             place = r.variable('i64', '-1')
-            # Again for every name: what `variable` sets, it sets at the entry.
+            # Set for every name: `variable` sets it once, at the entry.
             r.put(place, 'i64', '-1')
             with r.loop(known) as k:
-                # By identity: names in calls are interned, as are those of the table. A name made
-                # otherwise goes to Python, which compares letters.
+                # By identity: names in calls are interned, as are those of the table. Python
+                # handles other names by comparing characters.
                 with r.only_if(r.same(r.element(NAMES, k, 'ptr'), name)):
                     r.put(place, 'i64', k)
             at = r.get(place, 'i64')
             r.when(r.value(f'icmp slt i64 {at}, 0'), 'slow')
-            # Given twice: Python says so.
+            # Given twice: Python reports it.
             r.unless(r.same(r.get(slots, 'ptr', at), 'null'), 'slow')
             r.put(slots, 'ptr', r.get('%args', 'ptr', r.value(f'add i64 %nargs, {j}')), at)
     with r.loop(n) as k:
@@ -93,16 +93,16 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
 def hand_on(
     r: CallWriter, n: str, slots: str, passed: str, forces: str, count: str, place: str
 ) -> None:
-    """Hand a call on to a builtin if that is for forces on these links; else go on after this."""
+    """Forward a call to a builtin if that is for forces on these links; else fall through."""
     other = r.new_label()
     r.unless(r.same(count, r.element(LINKS, place), 'i64'), other)
     with r.loop(count) as j:
-        # As many forces as links, and one for each of them: so there is no other link.
+        # As many forces as links, and one for each of them: no other links.
         key = r.element(KEYS, r.value(f'add i64 {place}, {j}'), 'ptr')
         force = r.value(f'call ptr {r.api("dict_get")}(ptr {forces}, ptr {key})')
         r.when(r.same(force, 'null'), other)
         r.put(passed, 'ptr', force, r.value(f'add i64 {n}, {j}'))
-    # Others may run during a long batch: what only a dictionary or a table holds must stay.
+    # Other threads may run during a long batch: borrowed objects must stay alive.
     bound, called = (r.element(each, place, 'ptr') for each in (FORCED_SELF, FORCED))
     r.do(f'call void {r.api("retain")}(ptr {bound})')
     with r.loop(count) as j:
@@ -123,9 +123,9 @@ def hand_on(
 
 
 def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows: str) -> None:
-    """Find the numbers of each input; a single state among batches counts for every row."""
-    # Not at the entry with the others, since its size is read from the table; and outside of all
-    # loops, in which it would take more of the stack each time.
+    """Locate the numbers of each input; a single state among batches is broadcast."""
+    # Not at the entry, since its size is read from the table; and outside of all loops, where each
+    # round would allocate again.
     buffer = r.value(f'alloca double, i64 {r.word("total")}, align 8')
     used, own_rows = r.variable('i64', '0'), r.variable('i64', '0')
     with r.loop(n) as k:
@@ -133,11 +133,11 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
         size = r.element(SIZES, k)
         numbers = r.at(buffer, 'double', r.get(used, 'i64'))
         r.put(used, 'i64', r.value(f'add i64 {r.get(used, "i64")}, {size}'))
-        # A stride of 0 has every row of a batch read the same state.
+        # A stride of 0 broadcasts a state to every row of a batch.
         r.put(strides, 'i64', '0', k)
         given, taken = r.new_label(), r.new_label()
         r.unless(r.same(argument, 'null'), given)
-        # Missing, without a usual value and not drawn: Python says what is missing.
+        # Missing, without a default and not drawn: Python reports it.
         r.unless(r.same(r.element(DRAWN, k), '1', 'i64'), 'slow')
         with r.loop(size) as i:
             draw, state = r.api('next_double'), r.api('randomness')
@@ -161,12 +161,12 @@ def take_inputs(r: CallWriter, n: str, slots: str, ins: str, strides: str, rows:
 
 
 def take_function() -> str:
-    """Return text of `take`: where the numbers of an argument are; 0 no, 1 a state, 2 a batch."""
+    """Return text of `take`: address of an argument's numbers; 0 no, 1 a state, 2 a batch."""
     # `%number` is 1 for an input that is a single number: a float or an int for a state, an array
     # with one axis for a batch.
     parameters = 'ptr %obj, i64 %size, i64 %number, ptr %buffer, ptr %data, ptr %rows'
     r = CallWriter(f'internal i64 @take({parameters})')
-    # Types are compared by identity: a subclass may mean something else by its items.
+    # Types are compared by identity: a subclass may define its items otherwise.
     r.when(r.is_type('%obj', 'ndarray'), 'array')
     r.when(r.same('%number', '1', 'i64'), 'alone')
     items = r.variable('ptr', 'null')
@@ -212,7 +212,7 @@ def take_function() -> str:
     r.unless(r.same(axes, '1', 'i32'), 'no')
     r.unless(r.same(r.get(shape, 'i64'), '%size', 'i64'), 'no')
     kind = r.field(r.field('%obj', DESCR, 'ptr'), DESCR_KIND, 'i8')
-    # Real numbers; for complex ones, texts and objects Python has the right words.
+    # Real numbers; Python reports complex ones, strings and objects.
     for letter in 'fiu':
         r.when(r.same(kind, str(ord(letter)), 'i8'), 'numeric')
     r.go('no')
@@ -225,7 +225,7 @@ def take_function() -> str:
         f'i32 {CONTIGUOUS_ALIGNED}, ptr null)'
     )
     r.when(r.same(array, 'null'), 'error')
-    # Copied: the array that is new here ends before the kernel runs.
+    # Copied: the new array is released before the kernel runs.
     source = r.field(array, DATA, 'ptr')
     with r.loop('%size') as k:
         r.put('%buffer', 'double', r.get(source, 'double', k), k)
@@ -234,7 +234,7 @@ def take_function() -> str:
     r.do('ret i64 1')
 
     r.label('error')
-    # Python must not be called with an error set. It meets the same one, and says more about it.
+    # Python must not be called with an error set. It raises the same error again.
     r.do(f'call void {r.api("clear_error")}()')
     r.label('no')
     r.do('ret i64 0')
@@ -244,8 +244,7 @@ def take_function() -> str:
 def _number(r: CallWriter, obj: str) -> str:
     """Return the value of an object that is exactly a float or an integer."""
     number = r.variable('double', '0.0')
-    # Labels of its own, as it is written into a function twice; `no` and `error` are the
-    # function's.
+    # New labels, as it occurs twice in a function; `no` and `error` are the function's.
     whole, done = r.new_label(), r.new_label()
     is_float = r.value(f'or i1 {r.is_type(obj, "float")}, {r.is_type(obj, "float64_type")}')
     r.unless(is_float, whole)
@@ -254,7 +253,7 @@ def _number(r: CallWriter, obj: str) -> str:
     r.label(whole)
     r.unless(r.is_type(obj, 'int'), 'no')
     r.put(number, 'double', r.value(f'call double {r.api("int_as_double")}(ptr {obj})'))
-    # An integer beyond all doubles, of which -1.0 is returned, as of -1.
+    # An integer beyond all doubles gives -1.0 and an error.
     r.unless(r.same(r.value(f'call ptr {r.api("error_occurred")}()'), 'null'), 'error')
     r.label(done)
     return r.get(number, 'double')

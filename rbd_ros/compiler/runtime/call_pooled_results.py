@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reuse of results of calls, in machine code: search, renewal and storage.
 
-Functions of the routine in call_routine.py; result_pool.py describes what they keep.
+Functions of the routine in call_routine.py; see result_pool.py.
 """
 
 from __future__ import annotations
@@ -28,26 +28,25 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 from rbd_ros.compiler.runtime.result_pool import BATCHES, COUNT
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-# Flags of a new array: it owns its numbers, and they are in order, aligned and writeable.
+# Flags of a new array: owned, contiguous, aligned and writeable.
 _AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
 
 
 def text() -> str:
-    """Return the text of the functions that find, make and keep results."""
+    """Return the text of the functions that search, create and store results."""
     return _is_unused() + _own_result() + _new_tuple() + _remember()
 
 
 def _is_unused() -> str:
-    """Return text of `is_unused`: whether nothing has an array but the kernel, and it is as made.
+    """Return text of `is_unused`: whether the kernel alone has an array, unchanged.
 
-    With rows for a batch, else -1.
+    `rows` is -1 without a batch.
     """
     r = CallWriter('internal i1 @is_unused(ptr %d, i64 %j, ptr %array, i64 %rows)')
-    # The count of references is read first: another thread cannot raise it meanwhile, as this one
-    # holds the GIL, and nobody else has the array.
+    # The reference count first: no other thread can raise it, as this one holds the GIL, and no
+    # other object has the array.
     branch_if_used(r, '%array', 'in_use')
-    # A caller that had the array may have changed its shape or flags in place: then it is not used
-    # again.
+    # A caller may have changed its shape or flags in place: then it is not reused.
     shape = r.shape('%j')
     axes, lead = r.element(SHAPES, shape), r.axes_of_rows('%rows')
     total = r.value(f'trunc i64 {r.value(f"add i64 {axes}, {lead}")} to i32')
@@ -66,7 +65,7 @@ def _is_unused() -> str:
 
 
 def _own_result() -> str:
-    """Return the text of `own_result`: a result of the kernel's own that is in no use, or null."""
+    """Return the text of `own_result`: an unused result of the kernel, or null."""
     r = CallWriter('internal ptr @own_result(ptr %d, i64 %rows)')
     several, batch = r.gives_several(), r.value('icmp sge i64 %rows, 0')
     own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
@@ -86,12 +85,11 @@ def _own_result() -> str:
                 unused = r.value(
                     f'call i1 @is_unused(ptr %d, i64 {j}, ptr {r.get(array, "ptr")}, i64 %rows)'
                 )
-                # One array in use makes the whole tuple unusable here; `new_tuple_of_state` saves
-                # the others.
+                # One array in use makes the tuple unusable here; `new_tuple_of_state` saves the
+                # others.
                 r.unless(unused, in_use)
         r.unless(several, alone)
-        # Two references from now on, the kernel's and the caller's: it is not found again
-        # meanwhile.
+        # Two references now, the kernel's and the caller's: it is not found again.
         hand_out(r, found, True)
         r.do(f'ret ptr {found}')
         r.label(alone)
@@ -105,7 +103,7 @@ def _own_result() -> str:
 def _remember() -> str:
     """Return text of `remember`: keep the result of a batch in place of the one before the last.
 
-    Not if it has many rows: memory is kept for good.
+    Results of many rows are not kept, as their memory would never be freed.
     """
     r = CallWriter('internal void @remember(ptr %d, ptr %result, i64 %rows)')
     r.when(r.value(f'icmp sgt i64 %rows, {r.word("max_rows")}'), 'done')
@@ -122,17 +120,17 @@ def _remember() -> str:
 
 
 def _new_tuple() -> str:
-    """Return text of `new_tuple_of_state`: a named tuple with new arrays where those are in use.
+    """Return text of `new_tuple_of_state`: a named tuple with new arrays for those in use.
 
     It returns null, with the error set, if memory is short.
     """
     r = CallWriter('internal ptr @new_tuple_of_state(ptr %d)')
     m, own, made = r.word('outputs'), r.word('own', 'ptr'), r.variable('ptr', 'null')
-    # Who has an array of a result need not have the others.
+    # An array in use does not imply that the others are.
     with r.loop(str(COUNT)) as k:
         found = r.get(own, 'ptr', k)
         with r.only_if(r.same(r.field(found, REFERENCES, 'i32'), '1', 'i32')):
-            # From now on it is the caller's, whatever happens while an array is let go.
+            # From now on the caller owns it, even if releasing an array runs code.
             hand_out(r, found, True)
             r.put(made, 'ptr', found)
             r.go('fill')
@@ -165,9 +163,9 @@ def _new_tuple() -> str:
 
 
 def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
-    """Return text of a function that finds a result that is in no use: a new reference, or null.
+    """Return text of a function that returns a new reference to an unused result, or null.
 
-    Its arguments are the place where the addresses of a kernel's own results are, and NumPy's
+    Its arguments are the address of the kernel's own results, and NumPy's float64.
     float64.
 
     :param shapes: shapes of the outputs; without axes it is a number
@@ -196,12 +194,12 @@ def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
 
 
 def branch_if_used(r: Routine, item: str, in_use: str) -> None:
-    """Go to a label if something has a result, or an array of one, but what it belongs to."""
+    """Branch to a label if anything but its owner refers to a result or an array of one."""
     r.unless(r.same(r.field(item, REFERENCES, 'i32'), '1', 'i32'), in_use)
 
 
 def hand_out(r: Routine, result: str, several: bool) -> None:
-    """Take a reference for the caller to a result that nobody else has.
+    """Take a reference for the caller to a result that only the kernel has.
 
     :param several: whether it is a named tuple
     """
@@ -211,13 +209,13 @@ def hand_out(r: Routine, result: str, several: bool) -> None:
 
 
 def branch_if_changed(r: Routine, array: str, float64: str, axes: str, in_use: str) -> None:
-    """Go to a label if an array is not as it was made, but for the lengths of its axes.
+    """Branch to a label if an array has changed, except for the lengths of its axes.
 
     :param float64: NumPy's float64
     :param axes: number of its axes
     """
-    # Who had it may have changed more than its numbers. Axes come before their lengths: an array
-    # without axes may have no place for these.
+    # A caller may have changed more than its numbers. The number of axes first: an array without
+    # axes may have no lengths.
     r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
     flags = r.value(f'and i32 {r.field(array, FLAGS, "i32")}, {~COLUMN_MAJOR}')
     r.unless(r.same(flags, str(_AS_MADE), 'i32'), in_use)

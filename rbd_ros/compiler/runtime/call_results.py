@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a call in machine code: new arrays and numbers, or the arrays that a caller gives.
+"""Results of a call in machine code: new arrays and numbers, or the caller's arrays.
 
-Parts of the routine in call_routine.py. `new_outputs` and `given_outputs` find where the kernel
-writes each output; `keep` makes what is returned of it. A named tuple is found or made first and
-owns what comes into it, so that it is all that must be released if memory is short.
+Parts of the routine in call_routine.py. `new_outputs` and `given_outputs` locate the destination
+of each output; `keep` makes the returned object. A named tuple is found or created first and owns
+its items, so it alone must be released if memory is short.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 def new_outputs(
     r: CallWriter, m: str, several: str, result: str, outs: str, numbers: str, rows: str
 ) -> None:
-    """Find or make arrays for the outputs; a number of a single state is made in the end."""
+    """Find or create arrays for the outputs; numbers of a single state are created at the end."""
     count = r.get(rows, 'i64')
     single = r.value(f'icmp slt i64 {count}, 0')
     ready = r.new_label()
-    # A result that nobody has any more: no memory is allocated, none is released.
+    # An unused result: no memory is allocated or released.
     r.put(result, 'ptr', r.value(f'call ptr @own_result(ptr %d, i64 {count})'))
     r.unless(r.same(r.get(result, 'ptr'), 'null'), ready)
     with r.only_if(r.both(single, several)):
@@ -62,7 +62,7 @@ def new_outputs(
         r.do(f'call void @remember(ptr %d, ptr {r.get(result, "ptr")}, i64 {count})')
     r.label(ready)
     with r.loop(m) as j:
-        # The kernel writes such a number to the stack; afterwards it becomes a float.
+        # The kernel writes such a number to the stack; then it becomes a float.
         r.put(outs, 'ptr', r.at(numbers, 'double', j), j)
         with r.only_if(r.is_array(j, count)):
             array = r.variable('ptr', 'null')
@@ -75,7 +75,7 @@ def new_outputs(
 def keep(r: CallWriter, several: str, result: str, j: str, made: str) -> None:
     """Make an object part of the result, which owns it."""
     alone, kept = r.new_label(), r.new_label()
-    # Memory is short, and the error is set: all that is left is to let go of what there is.
+    # Memory is short, and the error is set: release everything.
     r.when(r.same(made, 'null'), 'give_up')
     r.unless(several, alone)
     r.put_item(r.get(result, 'ptr'), j, made)
@@ -89,7 +89,7 @@ def given_outputs(
     r: CallWriter, out: str, n: str, m: str, several: str, result: str,
     ins: str, strides: str, outs: str, rows: str,
 ) -> None:  # fmt: skip
-    """Check the arrays that the caller gives: none may lie where an input does."""
+    """Check the caller's arrays: none may overlap with an input."""
     items = r.variable('ptr', 'null')  # where the arrays are, if there are several
     with r.only_if(several):
         known, is_list = r.new_label(), r.is_type(out, 'list')
@@ -112,7 +112,7 @@ def given_outputs(
             r.put(array, 'ptr', r.get(r.get(items, 'ptr'), 'ptr', j))
         given = r.get(array, 'ptr')
         r.unless(r.is_type(given, 'ndarray'), 'slow')
-        # Nothing is converted: the copy would not be the caller's array.
+        # No conversion: a copy would not be the caller's array.
         r.unless(r.is_plain(given, CONTIGUOUS_ALIGNED | WRITEABLE), 'slow')
         shape = r.shape(j)
         axes = r.element(SHAPES, shape)
@@ -127,8 +127,8 @@ def given_outputs(
             r.unless(r.same(has, expected, 'i64'), 'slow')
         data = r.field(given, DATA, 'ptr')
         elements = r.element(SHAPES + 1, shape)
-        # Two ranges of memory meet if each begins before the other ends. Python copies inputs
-        # then.
+        # Two ranges of memory overlap if each begins before the other ends. Python then copies
+        # inputs.
         end = r.at(data, 'double', r.value(f'mul i64 {elements}, {lines}'))
         with r.loop(n) as k:
             source = r.get(ins, 'ptr', k)
@@ -140,7 +140,7 @@ def given_outputs(
             before = r.value(f'icmp ult ptr {source}, {end}')
             after = r.value(f'icmp ult ptr {data}, {source_end}')
             r.when(r.both(before, after), 'slow')
-        # Nor may two results share memory, which Python rejects.
+        # Results must not share memory; Python reports it.
         with r.loop(j) as i:
             other = r.get(outs, 'ptr', i)
             size = r.element(SHAPES + 1, r.shape(i))

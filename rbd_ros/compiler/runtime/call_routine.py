@@ -1,16 +1,15 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Calls of a builtin that are not plain: one routine of machine code for all kernels.
+"""General calls of a builtin: one routine of machine code for all kernels.
 
-A plain call (the arrays of one state, by position) is done by the kernel's own code
-(kernel_builtin.py). This routine takes arguments by keyword, lists, tuples and arrays of other
-numbers, batches, external forces by link and places for the results. What it does not take it
-hands on to Python, which converts as well, or says what is wrong; so it may be as picky as it
-likes.
+The kernel's own code does plain calls (the arrays of one state, by position; kernel_builtin.py).
+This routine takes arguments by keyword, lists, tuples and arrays of other numbers, batches,
+external forces by link and arrays for the results. All other calls go to Python, which converts
+arguments or reports errors; so the routine may be strict.
 
-Here is the whole way of a call, and how the kernel is run. Arguments are in call_arguments.py,
-results in call_results.py and, those that are used again, in call_pooled_results.py; what the
-routine knows about a kernel is in call_table.py.
+This file has the sequence of a call, and the run of the kernel. Arguments are in
+call_arguments.py, results in call_results.py and, if they are reused, in call_pooled_results.py;
+call_table.py describes a kernel to the routine.
 """
 
 from __future__ import annotations
@@ -35,7 +34,7 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 
 
 def _call_function() -> str:
-    """Return the text of `call`: the whole way from arguments to the result."""
+    """Return the text of `call`: everything from arguments to the result."""
     r = CallWriter('ptr @call(ptr %d, ptr %self, ptr %args, i64 %nargs, ptr %kwnames)')
     n, m = r.word('inputs'), r.word('outputs')
     slots = r.array('ptr', MAX_INPUTS + 2)
@@ -48,8 +47,8 @@ def _call_function() -> str:
     take_inputs(r, n, slots, ins, strides, rows)
     batch = r.value(f'icmp sge i64 {r.get(rows, "i64")}, 0')
     with r.only_if(batch):
-        # Fewer rows than lanes are done one after another, and need nothing made. More need the
-        # code for many, and long ones need helpers: the first time, Python provides them.
+        # Fewer rows than lanes are computed one by one, with the code for one state. More need the
+        # code for many, and long batches need helpers: Python provides both at first use.
         few = r.value(f'icmp slt i64 {r.get(rows, "i64")}, {r.word("lanes")}')
         known = r.new_label()
         r.when(few, known)
@@ -61,7 +60,7 @@ def _call_function() -> str:
     absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
     result = r.variable('ptr', 'null')  # named tuple, or the only output
     several = r.gives_several()
-    # None, and no argument at all, mean the same.
+    # None and no argument are equivalent.
     r.unless(absent, 'given')
     new_outputs(r, m, several, result, outs, numbers, rows)
     r.go('run')
@@ -70,7 +69,7 @@ def _call_function() -> str:
     r.label('run')
     _run(r, n, m, ins, strides, outs, rows)
     with r.loop(m) as j:  # numbers of a single state become objects
-        # That an output went to its place on the stack says that it is a number of a single state.
+        # An output whose address is on the stack is a number of a single state.
         is_number = r.same(r.get(outs, 'ptr', j), r.at(numbers, 'double', j))
         with r.only_if(is_number):
             value = r.get(numbers, 'double', j)
@@ -83,11 +82,11 @@ def _call_function() -> str:
     r.label('nothing')
     r.do('ret ptr null')
     r.label('no_memory')
-    # It sets the error and returns null. Releasing null is allowed.
+    # It sets the error and returns null; releasing null is allowed.
     r.value(f'call ptr {r.api("no_memory")}()')
     r.do(f'call void {r.api("release")}(ptr {r.get(result, "ptr")})')
     r.go('nothing')
-    # `%self` is the fallback of the builtin that was called.
+    # `%self` is the fallback of the builtin.
     r.label('slow')
     r.do(
         f'%answer = call ptr {r.api("vectorcall")}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)'
@@ -97,7 +96,7 @@ def _call_function() -> str:
 
 
 def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows: str) -> None:
-    """Run the kernel: for one state, for some one after another, or for many at once."""
+    """Run the kernel: for one state, for some one by one, or for many at once."""
     one, done, many = r.word('one', 'ptr'), r.new_label(), r.new_label()
     count = r.get(rows, 'i64')
     batch = r.new_label()
@@ -119,7 +118,7 @@ def _run(r: CallWriter, n: str, m: str, ins: str, strides: str, outs: str, rows:
     r.go(done)
     r.label(many)
     long = r.new_label()
-    # With the scratch array that is kept: the interpreter's lock guards it.
+    # With the kept scratch array: the GIL guards it.
     r.unless(r.value(f'icmp sle i64 {count}, {r.word("kept_rows")}'), long)
     r.do(
         f'call void {r.word("batch", "ptr")}(ptr {ins}, ptr {strides}, ptr {outs}, '
@@ -141,10 +140,10 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
     r.put(job, 'i64', r.word('scratch_size'), str(JOB['scratch']))
     r.put(job, 'i64', count, str(JOB['rows']))
     alone = r.value(f'icmp sle i64 {count}, {r.word("alone_rows")}')
-    # A chunk of everything keeps `run` from asking for help.
+    # One chunk of everything keeps `run` from using helpers.
     chunk = r.value(f'select i1 {alone}, i64 {count}, i64 {r.word("chunk")}')
     r.put(job, 'i64', chunk, str(JOB['chunk']))
-    # Arguments and results stay: the caller holds the former, and this function the latter.
+    # Arguments and results stay alive: the caller has the former, this function the latter.
     state = r.value(f'call ptr {r.api("give_up_lock")}()')
     complete = r.value(f'call i64 {r.word("run", "ptr")}(ptr {job})')
     r.do(f'call void {r.api("take_lock")}(ptr {state})')
@@ -152,6 +151,6 @@ def _run_long(r: CallWriter, ins: str, strides: str, outs: str, count: str) -> N
 
 
 def text() -> str:
-    """Return the text of the routine and what belongs to it."""
+    """Return the text of the routine and its tables."""
     table = f'@api = global [{len(API)} x ptr] zeroinitializer\n'
     return table + take_function() + call_pooled_results.text() + _call_function()

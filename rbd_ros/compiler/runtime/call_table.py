@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in memory that the routine of calls (call_routine.py) reads, and the routine itself.
+"""Tables in memory for the routine of calls (call_routine.py), and the routine itself.
 
-One describes a kernel, `CallTable`; the other has what the routine needs of the interpreter.
+`CallTable` describes a kernel; the other table has the routine's entries of the interpreter.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def generator() -> np.random.Generator:
 
 @lru_cache(maxsize=1)
 def _of_machine_code() -> np.random.Generator:
-    # One of its own: machine code holds Python's lock, but not that of a generator.
+    # A separate one: machine code holds the GIL, but not the lock of a generator.
     return np.random.default_rng()
 
 
@@ -70,8 +70,8 @@ def next_double() -> Tuple[int, int]:
 
 def _reseed() -> None:
     """Reseed a forked process, so that it does not repeat its parent's numbers."""
-    generator.cache_clear()  # its lock may have been another thread's, which the child has not
-    if _of_machine_code.cache_info().currsize:  # in place: machine code knows where it is
+    generator.cache_clear()  # another thread, absent in the child, may hold its lock
+    if _of_machine_code.cache_info().currsize:  # in place: machine code has its address
         _of_machine_code().bit_generator.state = np.random.default_rng().bit_generator.state
 
 
@@ -80,13 +80,12 @@ if hasattr(os, 'register_at_fork'):
 
 
 class CallTable:
-    """Description of one kernel for the routine, and what must live as long as its builtins.
+    """Description of one kernel for the routine, and objects to keep alive for its builtins.
 
     :param definition: the kernel's
     :param one: address of `table`, the kernel for one state
-    :param routine: what the calls are done by
-    :param own_results: results that are used again (`result_pool.pooled_results`), which the
-        kernel keeps
+    :param routine: machine code of the routine
+    :param own_results: reusable results (`result_pool.pooled_results`)
     """
 
     def __init__(
@@ -96,10 +95,10 @@ class CallTable:
         routine: object,
         own_results: Sequence[Any],
     ):
-        # Machine code knows its address: it must stay where it is.
+        # Machine code has its address: it must not move.
         self._words = (ctypes.c_int64 * CALL_TABLE_SIZE)()
         self._kept: List[Any] = [routine]
-        # By links, what is kept of each kernel with forces; which of them the table has, in turn.
+        # By links, the kept objects of each kernel with forces; then those in the table, in turn.
         self._forced: Dict[Tuple[str, ...], Any] = {}
         self._present: List[Tuple[str, ...]] = [()] * MAX_FORCED
         self._next, self._changing = 0, threading.Lock()
@@ -108,7 +107,7 @@ class CallTable:
         self._set('outputs', len(outputs))
         self._set('one', one)
         self._set('lanes', native.simd_lanes())
-        # Memory for all inputs as numbers; not none, of which there would be no address.
+        # Memory for all inputs as numbers; not empty, which would have no address.
         self._set('total', max(1, sum(size for _, size in inputs)))
         if definition.result is not None:
             self._set('result_type', self._object(definition.result))
@@ -133,15 +132,15 @@ class CallTable:
         own = result_pool.addresses(own_results)
         self._own = (ctypes.c_void_p * len(own))(*own)
         self._set('own', ctypes.addressof(self._own))
-        # Machine code puts results in the places of a list, which lets go of them in the end. It
-        # stays where it is, as nothing else changes it.
+        # Machine code puts results into a list, which releases them in the end; nothing else
+        # changes it, so its items stay in place.
         self._batches = [None] * result_pool.BATCHES
         self._set('batches', ctypes.c_void_p.from_address(id(self._batches) + LIST_ITEMS).value)
         self._set('max_rows', result_pool.max_rows(outputs, definition.result))
 
     @staticmethod
     def fits(definition: Definition) -> bool:
-        """Return whether the routine can do calls of a kernel."""
+        """Return whether the routine supports a kernel."""
         return (
             len(definition.inputs) <= MAX_INPUTS
             and len(definition.outputs) <= MAX_OUTPUTS
@@ -154,9 +153,9 @@ class CallTable:
         return ctypes.addressof(self._words)
 
     def allow_batches(self, rows: BatchFunction) -> None:
-        """Allow batches without Python, except the first long one, which starts helper threads.
+        """Enable batches without Python, except the first long one, which starts helper threads.
 
-        :param rows: what does them
+        :param rows: machine code for batches
         """
         self._set('run', thread_pool().run_address)
         self._set('scratch', rows.kept_scratch)
@@ -164,11 +163,11 @@ class CallTable:
         for name in ('kept_rows', 'alone_rows', 'chunk'):
             self._set(name, getattr(rows, name))
         self._set('ready', thread_pool().ready_address)
-        # Last: it says that the others are set. Between two assignments another thread may run.
+        # Last, as it enables the others: between two assignments another thread may run.
         self._set('batch', rows.address)
 
     def allow_forces(self, links: Sequence[str], function: int, bound: Any) -> None:
-        """Allow calls with forces on these links without Python.
+        """Enable calls with forces on these links without Python.
 
         :param links: names of the links in the order of the kernel's inputs
         :param function: address of the builtin's machine code of the kernel with forces
@@ -178,16 +177,16 @@ class CallTable:
             if tuple(links) in self._present or len(links) > MAX_LINKS:
                 return
             keys = [sys.intern(link) for link in links]
-            # For ever: a thread may be about to use what is replaced.
+            # Forever: a thread may be about to use what is replaced.
             self._forced.setdefault(tuple(links), (keys, bound))
-            # In the place of those that were allowed before all others.
+            # Replaces the oldest entry.
             self._present[self._next] = tuple(links)
             place = OF_FORCED * self._next
             self._next = (self._next + 1) % MAX_FORCED
-            # While the table changes, no number of links is right, so that no call comes through.
+            # While the table changes, no number of links matches, so no call uses it.
             self._words[LINKS + place] = 0
             for k, key in enumerate(keys):
-                # Interned, as names in a program are: a dictionary finds them by identity.
+                # Interned, like names in source: lookup is by identity.
                 self._words[KEYS + place + k] = id(key)
             self._words[FORCED + place] = function
             self._words[FORCED_SELF + place] = id(bound)
@@ -207,18 +206,18 @@ def routine() -> Tuple[native.MachineCode, int]:
     key = {
         'source': source_digest('rbd_ros.compiler.runtime.call_routine'),
         'python': sys.version_info[:2],
-        # The other offsets are numbers in the source.
+        # The other offsets are literals in the source.
         'layout': [TUPLE_ITEMS],
     }
     code = native.load_routine('call', _text, key)
-    # Addresses of this process, so that the machine code itself can be kept on disk.
+    # Addresses of this process are set here, so the machine code can be cached on disk.
     for k, value in enumerate(_api_values()):
         ctypes.c_void_p.from_address(code.global_address('api') + 8 * k).value = value
     return code, code.address('call')
 
 
 def _text() -> str:
-    # Imported where there is something to compile.
+    # Imported only for compilation.
     from rbd_ros.compiler.runtime.call_routine import text
 
     return text()
@@ -238,7 +237,7 @@ def _api_values() -> Sequence[int]:
         numpy_function(PYARRAY_NEW),
         numpy_function(PYARRAY_FROM_ANY),
         *map(address, functions),
-        # Any fallback will do: all are called by the same function.
+        # Any fallback: one function calls all of them.
         vectorcall(Fallback(len)),
         *map(address, of_threads),
         *next_double(),

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Shared helpers of the writers of the call routine (call_routine.py).
 
-That is the table `api`, what the routine needs of the interpreter, and the table `%d` of the
-kernel that is called (call_table.py).
+They access the table `api`, the routine's entries of the interpreter, and the table `%d` of the
+called kernel (call_table.py).
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ class CallWriter(Routine):
 
     def is_type(self, obj: str, name: str) -> str:
         """Return whether an object is of exactly this type."""
-        # No subclass: what that makes of its items or of its memory is for Python to say.
+        # No subclass, which may define its items or memory otherwise.
         return self.same(self.field(obj, TYPE, 'ptr'), self.api(name))
 
     def is_plain(self, array: str, flags: int) -> str:
-        """Return whether an array holds float64 as the processor wants them."""
+        """Return whether an array holds native float64, with these flags."""
         found = self.value(f'and i32 {self.field(array, FLAGS, "i32")}, {flags}')
         right = self.same(found, str(flags), 'i32')
-        # NumPy has one descriptor of native float64; a swapped byte order has another.
+        # NumPy has one descriptor of native float64; other byte orders have others.
         return self.both(self.same(self.field(array, DESCR, 'ptr'), self.api('float64')), right)
 
     def shape(self, j: str) -> str:
@@ -58,11 +58,11 @@ class CallWriter(Routine):
         return self.value(f'icmp ne i64 {self.word("result_type")}, 0')
 
     def axes_of_rows(self, rows: str) -> str:
-        """Return axes before those of a state: 1 for a batch, 0 for a single state, of -1 rows."""
+        """Return the number of axes before those of a state: 1 for a batch, 0 for a state (-1)."""
         return self.value(f'zext i1 {self.value(f"icmp sge i64 {rows}, 0")} to i64')
 
     def is_array(self, j: str, rows: str) -> str:
-        """Return whether an output is an array, not a number: of a batch all are."""
+        """Return whether an output is an array, not a number: all are for a batch."""
         own = self.element(SHAPES, self.shape(j))
         return self.value(
             f'icmp ne i64 {self.value(f"add i64 {own}, {self.axes_of_rows(rows)}")}, 0'
@@ -80,7 +80,7 @@ class CallWriter(Routine):
         return self.get(self.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', j)
 
     def put_item(self, result: str, j: str, item: str) -> None:
-        """Give a tuple an item, which it owns then, in place of the last one or of null."""
+        """Set an item of a tuple, which then owns it, replacing a previous one or null."""
         last = self.item(result, j)
         self.put(self.at(result, 'i8', str(TUPLE_ITEMS)), 'ptr', item, j)
         self.do(f'call void {self.api("release")}(ptr {last})')

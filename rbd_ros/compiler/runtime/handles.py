@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Handles of interpreted kernels and loops, in place of addresses where there is no machine code.
+"""Handles of interpreted kernels and loops, which replace addresses without machine code.
 
-They are negative, which addresses never are.
+They are negative, unlike addresses.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import Any, Callable, List
 import numpy as np
 from numpy.typing import NDArray
 
-# Never emptied: loops keep handles as they keep addresses, and nobody reports when they are done.
+# Never emptied: loops keep handles like addresses, and never report their end.
 _functions: List[Callable[..., Any]] = []
 
 
@@ -38,8 +38,8 @@ def loop(handle: int) -> Callable[..., int]:
 def call(handle: int, inputs: NDArray[np.float64], outputs: NDArray[np.float64]) -> None:
     """Run the function that was registered with a handle.
 
-    :param handle: what `register` returned
-    :param inputs: all inputs, one after another
+    :param handle: result of `register`
+    :param inputs: all inputs, concatenated
     :param outputs: buffer for all outputs
     """
     _functions[-1 - handle](inputs, outputs)
