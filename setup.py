@@ -97,6 +97,8 @@ setup(
     extras_require={
         # Campaigns of the hardware-in-the-loop bench by Dask, and their tables as Parquet.
         'campaigns': ['distributed>=2023.3', 'pyarrow>=10'],
+        # Convex decomposition of meshes.
+        'decomposition': ['coacd>=1.0'],
         # FMUs as plants and controllers of the bench.
         'fmu': ['fmpy>=0.3'],
         # Simulations as Gymnasium environments.
@@ -114,6 +116,7 @@ setup(
         'ros-kilted': packages_of_ros('kilted'),
         'test': [
             'cma',
+            'coacd',
             'coal',
             "drake; platform_machine == 'x86_64'",  # no wheels elsewhere on Linux
             'distributed',

@@ -51,6 +51,7 @@ ROS_LIBRARIES = {
 WHEELS = {'ros': 'jazzy', 'ros-kilted': 'kilted'}
 # Used when present; the package works without.
 OPTIONAL = {
+    'coacd',
     'control_msgs',
     'distributed',
     'fmpy',

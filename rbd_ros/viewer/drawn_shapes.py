@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from rbd_ros.array_types import FloatArray, IntArray
+from rbd_ros.collision.shapes.convex_decomposition import convex_parts
 from rbd_ros.meshes import hull_triangles, MeshError, read_mesh, Triangles
 from rbd_ros.model.geometry import (
     Box,
@@ -105,7 +106,7 @@ class ShapeCollector:
         self.most = most
         self.shapes: List[SceneShape] = []
         self._parts: List[Triangles] = []
-        self._read: Dict[Tuple[str, Tuple[float, ...], bool], List[int]] = {}
+        self._read: Dict[Tuple[object, ...], List[int]] = {}
         self._failed: Dict[str, None] = {}
         self._notices: List[str] = []
 
@@ -118,17 +119,19 @@ class ShapeCollector:
         color: Color,
         own_colors: bool = True,
         convex: bool = False,
+        concavity: Optional[float] = None,
     ) -> None:
         """Add a shape.
 
         :param own_colors: whether colors of a mesh file go before `color`, as in RViz
         :param convex: whether the convex hull of a mesh is meant
+        :param concavity: of its convex parts that are drawn, see `convex_parts`; None: it is
         """
         if isinstance(shape, (Mesh, HeightField)):
             numbers = (
                 self._height_field(owner, shape)
                 if isinstance(shape, HeightField)
-                else self._mesh(shape, convex)
+                else self._mesh(shape, convex, concavity)
             )
             for k in numbers:
                 own = self._parts[k].color if own_colors else None
@@ -157,24 +160,28 @@ class ShapeCollector:
         others = f' (and {more} more)' if more else ''
         return (f'meshes that cannot be drawn: {first}{others}', *self._notices)
 
-    def _mesh(self, mesh: Mesh, convex: bool) -> Sequence[int]:
+    def _mesh(self, mesh: Mesh, convex: bool, concavity: Optional[float]) -> Sequence[int]:
         """Return the numbers of the parts of a mesh file, which is read once."""
-        key = (mesh.path or mesh.uri, tuple(mesh.scale), convex)
+        key = (mesh.path or mesh.uri, tuple(mesh.scale), convex, concavity)
         if key not in self._read:
             self._read[key] = []
             if mesh.path is None:
                 self._failed[f'{mesh.uri} was not found'] = None
                 return []
+            scale = np.array(mesh.scale)
             try:
                 parts = read_mesh(mesh.path)
-                if convex:
+                if concavity is not None:
+                    scale, hulls = np.ones(3), map(hull_triangles, convex_parts(mesh, concavity))
+                    parts = tuple(_soup(each, parts[0].color) for each in hulls)
+                elif convex:
                     points = np.concatenate([part.vertices for part in parts])
                     parts = (_soup(hull_triangles(points), parts[0].color),)
             except MeshError as error:
                 self._failed[str(error)] = None
                 return []
             for part in parts:
-                scaled = part.vertices * np.array(mesh.scale)
+                scaled = part.vertices * scale
                 self._read[key].append(len(self._parts))
                 self._parts.append(Triangles(scaled, part.corners, part.color))
         return self._read[key]

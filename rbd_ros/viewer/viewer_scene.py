@@ -159,15 +159,18 @@ def make_scene(
     if shapes not in SHAPES:
         raise ValueError(f'shapes must be one of {", ".join(SHAPES)}, got {shapes!r}')
     collector, mass, g = ShapeCollector(triangles), 0.0, _G
+    around = None
+    if world is not None:
+        around = world if isinstance(world, World) else read_world(world, model)
     if model is not None:
         for geometry in _chosen_geometries(model, shapes):
             at = model.links[geometry.link].placement
-            _add_geometry(collector, ROBOT, geometry, _pose(geometry.placement * at.inverse()))
+            placement = _pose(geometry.placement * at.inverse())
+            _add_geometry(collector, ROBOT, geometry, placement, around)
         mass = sum(body.inertia.mass for body in model.bodies)
     links = tuple(dict.fromkeys(shape.link for shape in collector.shapes))
     more: Dict[str, Any] = {}
-    if world is not None:
-        around = world if isinstance(world, World) else read_world(world, model)
+    if around is not None:
         g = float(np.linalg.norm(around.gravity)) or _G
         mass += sum(each.inertia.mass for each in around.movable if each.inertia is not None)
         more = {
@@ -200,12 +203,23 @@ def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
 
 
 def _add_geometry(
-    collector: ShapeCollector, owner: str, geometry: Geometry, placement: FloatArray
+    collector: ShapeCollector,
+    owner: str,
+    geometry: Geometry,
+    placement: FloatArray,
+    world: Optional[World],
 ) -> None:
     is_visual = geometry.role == 'visual'
     color = geometry.color or (GRAY if is_visual else ORANGE)
+    concavity = None
+    if world is not None and not is_visual:
+        # Links of movable robots that are part of the model have 'robot/link' as their names.
+        given = world.link_decompositions
+        concavity = given.get(f'{owner}/{geometry.link}', given.get(geometry.link))
     # As RViz does: the colors of a mesh go before that of the URDF.
-    collector.add(owner, geometry.link, placement, geometry.shape, color, is_visual)
+    collector.add(
+        owner, geometry.link, placement, geometry.shape, color, is_visual, concavity=concavity
+    )
 
 
 def _add_world(
@@ -220,21 +234,22 @@ def _add_world(
         placement = np.eye(4) if each.movable else each.pose
         color = each.color or (RED if each.movable else STONE)
         given = each.color is None
-        collector.add(each.name, '', placement, each.shape, color, given, each.convex)
+        concavity = each.convex_decomposition if shapes == 'collision' else None
+        collector.add(each.name, '', placement, each.shape, color, given, each.convex, concavity)
     for robot in world.robots:
         if robot not in moving:
-            _add_robot(collector, robot, shapes)
+            _add_robot(collector, world, robot, shapes)
     return tuple(grounds)
 
 
-def _add_robot(collector: ShapeCollector, given: WorldRobot, shapes: str) -> None:
+def _add_robot(collector: ShapeCollector, world: World, given: WorldRobot, shapes: str) -> None:
     """Add a further robot, which stands still at its start."""
     base = _pose(given.base_placement)
     found = Robot(given.model).forward_kinematics(start_configuration(given))
     for geometry in _chosen_geometries(given.model, shapes):
         at = given.model.links[geometry.link].placement
         placement = base @ found[geometry.link] @ _pose(geometry.placement * at.inverse())
-        _add_geometry(collector, given.name, geometry, placement)
+        _add_geometry(collector, given.name, geometry, placement, world)
 
 
 def _pose(transform: PluckerTransform) -> FloatArray:

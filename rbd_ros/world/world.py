@@ -61,6 +61,8 @@ class WorldObject:
         coordinates
     :param color: red, green, blue and opacity, 0 to 1, (4,); None: the viewer's default
     :param convex: whether the convex hull of a mesh is meant
+    :param convex_decomposition: concavity of the convex parts that a mesh is made into for
+        contact, 0.01 to 1; None: it is not
     :raises ValueError: if its shape is none of `rbd_ros.model.geometry`, or it moves and has no
         mass, no inertia or no bounded volume, naming it
 
@@ -79,6 +81,7 @@ class WorldObject:
     velocity: MotionVector = field(default_factory=MotionVector.zero)
     color: Optional[Tuple[float, float, float, float]] = None
     convex: bool = False
+    convex_decomposition: Optional[float] = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.shape, get_args(ObjectShape)):
@@ -194,6 +197,7 @@ class World:
     :param poses: poses with names, which touch nothing
     :param robot_surface: surface of the links of the simulated robot; None: as `surface`
     :param link_surfaces: surfaces of single links, by 'robot/tool0'
+    :param link_decompositions: concavity of the convex parts of meshes of single links, likewise
     :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links
         touch each other but those that are connected, or overlap as they are neutral
     :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
@@ -221,6 +225,7 @@ class World:
     robot_surface: Optional[Surface] = None
     link_surfaces: Mapping[str, Surface] = field(default_factory=dict)
     srdf: Optional[str] = None
+    link_decompositions: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         names = self.names
@@ -237,7 +242,7 @@ class World:
         for pair in (*self.pairs, *self.disabled_collisions):
             for name in pair:
                 self.check_name(name)
-        for name in self.link_surfaces:
+        for name in (*self.link_surfaces, *self.link_decompositions):
             self.check_name(name)
             if '/' not in name:
                 raise ValueError(f'{name!r} does not name a link; write "robot/link"')

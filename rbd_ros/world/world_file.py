@@ -17,6 +17,7 @@ from rbd_ros.model.extension.extension_document import (
     Source,
 )
 from rbd_ros.model.extension.fields import Field
+from rbd_ros.model.geometry import Mesh
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.world.allowed_collisions import allowed_pairs, enabled_pairs, read_srdf
 from rbd_ros.world.named_poses import NamedPose
@@ -24,6 +25,8 @@ from rbd_ros.world.surfaces import combine_surfaces, directed_by_first, rigid, S
 from rbd_ros.world.world import ROBOT, World, WorldObject, WorldRobot
 from rbd_ros.world.world_objects import (
     bounded,
+    CONCAVITIES,
+    DECOMPOSITION,
     Defaults,
     DENSITIES,
     file_of,
@@ -219,6 +222,7 @@ class _Reader:
         objects: List[WorldObject] = list(base.objects)
         robots: List[WorldRobot] = list(base.robots)
         links = dict(base.link_surfaces)
+        self.decompositions = dict(base.link_decompositions)
         # Name to line; 0 for those of a world that is extended, which have no line here.
         taken: Dict[str, int] = dict.fromkeys(base.names, 0)
         for name, field in self._named('objects', taken):
@@ -239,6 +243,7 @@ class _Reader:
             gravity=gravity,
             poses=(*base.poses, *poses),
             link_surfaces=links,
+            link_decompositions=self.decompositions,
         )
         # Pairs come last: they name objects, robots and links that have to be there.
         return replace(
@@ -299,7 +304,7 @@ class _Reader:
             surface = read_surface(entries['surface'], defaults.surface)
         if 'links' in entries:
             own = defaults.surface if surface is None else surface
-            links.update(_surfaces_of_links(ROBOT, entries['links'], own, self.robot))
+            links.update(self._surfaces_of_links(ROBOT, entries['links'], own, self.robot))
         if 'srdf' in entries:
             srdf = file_of(entries['srdf'], self.paths)
             try:
@@ -347,7 +352,7 @@ class _Reader:
         if 'surface' in entries:
             surface = read_surface(entries['surface'], surface)
         if 'links' in entries:
-            links.update(_surfaces_of_links(name, entries['links'], surface, model))
+            links.update(self._surfaces_of_links(name, entries['links'], surface, model))
         configuration: Dict[str, float] = {}
         if 'initial_joint_positions' in entries:
             positions = entries['initial_joint_positions'].mapping((), None)
@@ -373,6 +378,30 @@ class _Reader:
             # Without a position it is placed on what is below it.
             'xyz' not in entries,
         )
+
+    def _surfaces_of_links(
+        self, robot: str, field: Field, surface: Surface, model: Optional[Model]
+    ) -> Dict[str, Surface]:
+        """Return the surfaces of single links of a robot, by 'robot/link'.
+
+        Concavities of their convex parts are entered in `decompositions`.
+
+        :param surface: that of the robot, for what an entry does not say
+        :param model: its model, if known
+        """
+        found: Dict[str, Surface] = {}
+        for link, entry in field.mapping((), None).items():
+            if not link or (model is not None and link not in model.links):
+                known = () if model is None else model.links
+                raise entry.error(unknown_name('link', link[:80], known))
+            entries = entry.mapping((), (*SURFACE, DECOMPOSITION))
+            found[f'{robot}/{link}'] = surface_of(entries, surface)
+            if DECOMPOSITION in entries:
+                if model is not None and not _has_mesh(model, link):
+                    raise entries[DECOMPOSITION].error('the link has no collision mesh; remove it')
+                concavity = bounded(entries[DECOMPOSITION], CONCAVITIES)
+                self.decompositions[f'{robot}/{link}'] = concavity
+        return found
 
     # -- pairs
 
@@ -438,21 +467,11 @@ class _Reader:
         return first, second
 
 
-def _surfaces_of_links(
-    robot: str, field: Field, surface: Surface, model: Optional[Model]
-) -> Dict[str, Surface]:
-    """Return the surfaces of single links of a robot, by 'robot/link'.
-
-    :param surface: that of the robot, for what an entry does not say
-    :param model: its model, if known
-    """
-    found: Dict[str, Surface] = {}
-    for link, entry in field.mapping((), None).items():
-        if not link or (model is not None and link not in model.links):
-            known = () if model is None else model.links
-            raise entry.error(unknown_name('link', link[:80], known))
-        found[f'{robot}/{link}'] = read_surface(entry, surface)
-    return found
+def _has_mesh(model: Model, link: str) -> bool:
+    return any(
+        each.link == link and each.role == 'collision' and isinstance(each.shape, Mesh)
+        for each in model.geometries
+    )
 
 
 def _position(model: Model, joint: str, field: Field) -> float:

@@ -34,6 +34,8 @@ NORM_TOLERANCE = 2e-3
 
 POSE = ('xyz', 'rpy', 'quaternion')
 SURFACE = ('friction', 'direction', 'torsional', 'rolling', 'restitution', 'compliance')
+#: Key of the concavity of convex parts, and what it can be.
+DECOMPOSITION, CONCAVITIES = 'convex_decomposition', (0.01, 1.0)
 _MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 
 
@@ -62,6 +64,11 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     entries = field.mapping(('type',), known)
     shape = make(field, entries, paths)
     convex = 'convex' in entries and entries['convex'].boolean()
+    concavity = None
+    if DECOMPOSITION in entries:
+        if convex:
+            raise entries[DECOMPOSITION].error('convex is given as well; keep one of them')
+        concavity = bounded(entries[DECOMPOSITION], CONCAVITIES)
     movable = 'static' in entries and not entries['static'].boolean()
     if movable and isinstance(shape, STATIC_SHAPES):
         raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
@@ -92,6 +99,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
         velocity,
         read_color(entries['color']) if 'color' in entries else defaults.color,
         convex,
+        concavity,
     )
 
 
@@ -295,7 +303,7 @@ _SHAPES: Dict[str, Tuple[Tuple[str, ...], Callable[[Field, _Entries, MeshPaths],
     'sphere': (('radius',), _sphere),
     'cylinder': (('radius', 'length'), _cylinder),
     'capsule': (('radius', 'length'), _capsule),
-    'mesh': (('file', 'scale', 'convex'), _mesh),
+    'mesh': (('file', 'scale', 'convex', DECOMPOSITION), _mesh),
     'height_field': (('size', 'heights', 'file', 'range'), _height_field),
 }
 

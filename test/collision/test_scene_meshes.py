@@ -256,7 +256,7 @@ def test_two_concave_meshes_do_not_touch_and_the_notice_has_the_cure(tmp_path):
     pairs = [('a', 'b'), ('a', 'ground'), ('b', 'ground')]
     assert simulator.warnings == tuple(
         f'{a!r} and {b!r} have no collision with each other, because neither is convex; '
-        'add "convex: true" to a mesh' for a, b in pairs
+        'add "convex: true" or "convex_decomposition: 0.05" to a mesh' for a, b in pairs
     )  # fmt: skip
     simulator.step(n=300)
     assert simulator.object_pose('c')[2, 3] == pytest.approx(0.1, abs=1e-9)

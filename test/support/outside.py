@@ -54,6 +54,7 @@ class Program:
 LIBRARIES = {
     'argcomplete': Source('argcomplete'),
     'cma': Source('cma'),
+    'coacd': Source("'rbd_ros[decomposition]'"),
     'coal': Source('coal'),
     'distributed': Source("'rbd_ros[campaigns]'"),
     'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs

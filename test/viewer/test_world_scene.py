@@ -4,12 +4,14 @@
 
 import numpy as np
 import pytest
+from support.mesh_files import box_triangles, write_obj
+from support.simulated_robots import collision, link as body, robot
 from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model import load_urdf
-from rbd_ros.viewer import make_scene, MotionRecording
+from rbd_ros.viewer import drawn_shapes, make_scene, MotionRecording
 from rbd_ros.viewer.page_text import arrow_length, reach
 from rbd_ros.viewer.viewer_scene import RED, STONE
 from rbd_ros.world import read_world, World, WorldFileError
@@ -157,6 +159,29 @@ def test_a_convex_mesh_is_drawn_as_its_hull(tmp_path):
         counts.append(len(scene.parts[0].corners))
         assert scene.parts[0].vertices.max() == 2.0
     assert counts == [6, 4]
+
+
+def test_a_decomposed_mesh_is_drawn_as_its_parts_among_collision_shapes(tmp_path, monkeypatch):
+    def convex_parts(mesh, threshold):
+        return [threshold * np.eye(4, 3) * k * mesh.scale for k in (1, 2, 3)]
+
+    monkeypatch.setattr(drawn_shapes, 'convex_parts', convex_parts)
+    write_obj(tmp_path / 'm.obj', box_triangles((0.2, 0.2, 0.2)))
+    shape = collision(f'mesh filename="file://{tmp_path / "m.obj"}" scale="2 2 2"')
+    hook = robot(body('hook', 1.0, (0.1, 0.1, 0.1), shape=shape), floating_base=True)
+    mesh = {'type': 'mesh', 'file': str(tmp_path / 'm.obj'), 'scale': [2, 2, 2]}
+    world = {
+        'robot': {'links': {'hook': {'convex_decomposition': 0.1}}},
+        'objects': {'m': {**mesh, 'convex_decomposition': 0.1}, 'whole': mesh},
+    }
+    for shapes, count in (('collision', 3), ('visual', 1)):
+        scene = make_scene(hook.model, shapes, world=world)
+        owners = [each.owner for each in scene.shapes]
+        # The link has no visual shape: its collision shape is drawn instead.
+        assert owners == [*['robot'] * 3, *['m'] * count, 'whole']
+        assert len(scene.parts) == 4  # of one file and scale once
+        sizes = [scene.parts[each.size[0]].vertices.max() for each in scene.shapes[:3]]
+        assert np.allclose(sizes, [0.2, 0.4, 0.6])
 
 
 def test_the_weight_is_that_of_movable_bodies(arm):

@@ -240,6 +240,33 @@ def test_meshes_are_found_from_the_folder_of_the_file(tmp_path):
     assert same.convex and not part.convex and same.shape.path == part.shape.path
 
 
+def test_meshes_of_objects_and_links_can_be_decomposed(tmp_path):
+    path = tmp_path / 'part.stl'
+    write_stl(path, box_triangles((1.0, 1.0, 1.0)))
+    entry = {'type': 'mesh', 'file': str(path)}
+    assert one(**entry).convex_decomposition is None
+    assert one(**entry, convex_decomposition=0.1).convex_decomposition == 0.1
+    for wrong, message in (
+        ({'convex_decomposition': 0.001}, 'convex_decomposition: 0.001 is not between 0.01 and 1'),
+        ({'convex_decomposition': 0.1, 'convex': True}, 'convex is given as well'),
+        ({'convex_decomposition': True}, "convex_decomposition: 'True' is not a finite number"),
+    ):
+        with pytest.raises(WorldFileError, match=message):
+            one(**entry, **wrong)
+    with pytest.raises(WorldFileError, match="unknown key 'convex_decomposition'"):
+        one(type='sphere', radius=1.0, convex_decomposition=0.1)
+    links = {'finger': {'friction': 0.3, 'convex_decomposition': 0.1}, 'palm': {'friction': 0.2}}
+    world = read_world({'robot': {'links': links}})
+    assert world.link_decompositions == {'robot/finger': 0.1}
+    assert world.surface_of('robot/finger').friction == (0.3, 0.3)
+    assert extend_world(world, {}).link_decompositions == {'robot/finger': 0.1}
+    links = {'tool0': {'convex_decomposition': 0.1}}
+    with pytest.raises(WorldFileError, match='tool0: convex_decomp.*no collision mesh; remove it'):
+        read_world({'robot': {'links': links}}, robot=MODEL)
+    with pytest.raises(ValueError, match="unknown object or robot 'arm'"):
+        World(link_decompositions={'arm/tool0': 0.1})
+
+
 def test_an_open_mesh_moves_by_its_hull_or_a_given_inertia(tmp_path):
     path = tmp_path / 'cup.stl'
     write_stl(path, box_triangles((1.0, 1.0, 1.0))[:-2])

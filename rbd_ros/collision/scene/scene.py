@@ -7,7 +7,7 @@ from __future__ import annotations
 from bisect import bisect
 from collections import Counter
 from dataclasses import dataclass
-from itertools import product
+from itertools import combinations, product
 import math
 from typing import (
     AbstractSet,
@@ -147,17 +147,18 @@ def _shapes_of_robots(
             f'robot {robot.name!r} of the world is movable: v[{at[0].start}:{at[-1].stop}] holds '
             f'the velocity of its joints {robot.name}/...'
         )
-    return _shapes_of_links(model, maker, notices, ROBOT, others)
+    return _shapes_of_links(model, world, maker, notices, ROBOT, others)
 
 
 def _shapes_of_links(
     model: Model,
+    world: World,
     maker: ShapeMaker,
     notices: List[str],
     robot: str,
     others: AbstractSet[str] = frozenset(),
 ) -> List[SceneShape]:
-    """Return the collision shapes of all links; meshes are their convex hulls.
+    """Return the collision shapes of all links; meshes are convex hulls or convex parts.
 
     :param robot: name of the robot
     :param others: links whose names begin with that of their robot
@@ -166,20 +167,21 @@ def _shapes_of_links(
     for each in model.geometries:
         if each.role != 'collision':
             continue
-        made = maker.make(each.shape, convex=True)
         name = each.link if each.link in others else f'{robot}/{each.link}'
         pose = _pose(each.placement)
-        if made.shape is None:
-            notices.append(
-                f'{name!r} has no collision with its {type(each.shape).__name__.lower()}: '
-                f'{made.notice}'
-            )
-            continue
-        if made.notice:
-            notices.append(made.notice)
-        # The shape's origin is its middle (for a mesh, that of its bounding box), so that bounding
-        # spheres are small; the pose is adjusted.
-        found.append(SceneShape(name, each.name, made.shape, each.body, _moved(pose, made.center)))
+        for made in maker.make_parts(each.shape, True, world.link_decompositions.get(name)):
+            if made.shape is None:
+                notices.append(
+                    f'{name!r} has no collision with its {type(each.shape).__name__.lower()}: '
+                    f'{made.notice}'
+                )
+                continue
+            if made.notice:
+                notices.append(made.notice)
+            # The shape's origin is its middle (for a mesh, that of its bounding box), so that
+            # bounding spheres are small; the pose is adjusted.
+            moved = _moved(pose, made.center)
+            found.append(SceneShape(name, each.name, made.shape, each.body, moved))
     return found
 
 
@@ -195,7 +197,7 @@ def _shapes_of_standing_robots(
         model = robot.model
         X0 = body_transforms(model, model.tree_position(start_configuration(robot)))
         notices.append(f'robot {robot.name!r} of the world is static')
-        for each in _shapes_of_links(model, maker, notices, robot.name):
+        for each in _shapes_of_links(model, world, maker, notices, robot.name):
             # Body 0 does not move: the placement of the shape includes the start pose of the link.
             placed = _pose(X0[each.body_id] * robot.base_placement) @ each.pose
             found.append(each._replace(body_id=0, pose=placed))
@@ -239,23 +241,23 @@ def _shapes_of_objects(
     for each in world.objects:
         if each.movable:
             body += 1
-        made = maker.make(each.shape, each.convex)
-        if made.shape is None:
-            notices.append(f'object {each.name!r} has no collision: {made.notice}')
-            continue
-        if made.notice:
-            notices.append(made.notice)
         # A movable object has its own body, whose pose changes; a static one is fixed to body 0.
         pose = np.eye(4) if each.movable else _pose(each.placement)
-        found.append(
-            SceneShape(
-                each.name,
-                '',
-                made.shape,
-                body if each.movable else 0,
-                _moved(pose, made.center),
+        for made in maker.make_parts(each.shape, each.convex, each.convex_decomposition):
+            if made.shape is None:
+                notices.append(f'object {each.name!r} has no collision: {made.notice}')
+                continue
+            if made.notice:
+                notices.append(made.notice)
+            found.append(
+                SceneShape(
+                    each.name,
+                    '',
+                    made.shape,
+                    body if each.movable else 0,
+                    _moved(pose, made.center),
+                )
             )
-        )
     return found
 
 
@@ -285,13 +287,23 @@ def _many_objects(world: World, found: Sequence[SceneShape]) -> _ManyObjects:
     movable = {each.name: each for each in world.movable}
     if len(movable) <= FEW_OBJECTS:
         return _ManyObjects({}, frozenset())
-    numbers = {each.name: g for g, each in enumerate(found) if each.name in movable}
+    numbers: Dict[str, List[int]] = {}
+    for g, each in enumerate(found):
+        if each.name in movable:
+            numbers.setdefault(each.name, []).append(g)
     named = {
-        (min(numbers[a], numbers[b]), max(numbers[a], numbers[b]))
+        (min(pair), max(pair))
         for a, b in (*world.pairs, *world.disabled_collisions)
         if a in numbers and b in numbers
+        for pair in product(numbers[a], numbers[b])
     }
-    materials = {g: (movable[name].surface, found[g].shape.kind) for name, g in numbers.items()}
+    # Parts of one object never touch: what is listed is looked at, and left out.
+    named.update(pair for parts in numbers.values() for pair in combinations(parts, 2))
+    materials = {
+        g: (movable[name].surface, found[g].shape.kind)
+        for name, parts in numbers.items()
+        for g in parts
+    }
     return _ManyObjects(materials, frozenset(named))
 
 
@@ -356,7 +368,7 @@ def _pairs(
     )
     notices.extend(
         f'{a!r} and {b!r} have no collision with each other, because neither is convex; add '
-        '"convex: true" to a mesh'
+        '"convex: true" or "convex_decomposition: 0.05" to a mesh'
         for a, b in sorted(unknown)
     )
     return pairs, of_one, connected

@@ -7,7 +7,7 @@ In arrays, a shape is a kind, three sizes, and a table if it has more sizes.
 
 from __future__ import annotations
 
-from typing import Dict, List, NamedTuple, Optional, Sequence, Tuple
+from typing import Dict, Iterator, List, NamedTuple, Optional, Sequence, Tuple
 
 import numpy as np
 
@@ -129,6 +129,7 @@ class ShapeMaker:
 
     def __init__(self) -> None:
         self._meshes: Dict[Tuple[object, ...], Touching] = {}
+        self._parts: Dict[Tuple[object, ...], Tuple[Touching, ...]] = {}
         #: Notices of hulls smaller than their meshes, and by how much [m].
         self._smaller: Dict[str, float] = {}
 
@@ -148,6 +149,29 @@ class ShapeMaker:
             f'{len(found)} meshes have convex hulls with too many vertices, which are '
             f'simplified; most of all {most}',
         )
+
+    def make_parts(
+        self, shape: object, convex: bool, threshold: Optional[float]
+    ) -> Tuple[Touching, ...]:
+        """Return the collision shapes: one, or the convex parts of a mesh.
+
+        :param shape: shape of a link or of an object
+        :param convex: whether to take the convex hull of a mesh
+        :param threshold: concavity of the convex parts of a mesh, see `convex_parts`; None: it
+            is one shape
+        :raises MeshError: for a mesh that cannot be decomposed
+
+        >>> from rbd_ros.collision.shapes.scene_shapes import ShapeMaker
+        >>> from rbd_ros.model import geometry
+        >>> len(ShapeMaker().make_parts(geometry.Sphere(0.1), convex=True, threshold=None))
+        1
+        """
+        if threshold is None or not isinstance(shape, geometry.Mesh):
+            return (self.make(shape, convex),)
+        key = shape.path or shape.uri, tuple(shape.scale), threshold
+        if key not in self._parts:
+            self._parts[key] = tuple(self._noted(each) for each in _parts_of(shape, threshold))
+        return self._parts[key]
 
     def make(self, shape: object, convex: bool) -> Touching:
         """Return the collision shape.
@@ -174,15 +198,29 @@ class ShapeMaker:
         key = shape.path or shape.uri, tuple(shape.scale), convex
         if key not in self._meshes:
             try:
-                made = _of_mesh(shape, convex)
-                if isinstance(made.shape, shapes.ConvexHull) and made.notice:
-                    # One notice for all of them, in `notices`.
-                    self._smaller[made.notice] = made.shape.lost
-                    made = made._replace(notice='')
-                self._meshes[key] = made
+                self._meshes[key] = self._noted(_of_mesh(shape, convex))
             except ValueError as error:  # a MeshError, or points that enclose no volume
                 self._meshes[key] = Touching(None, nowhere, str(error))
         return self._meshes[key]
+
+    def _noted(self, made: Touching) -> Touching:
+        """Return a shape without the notice of a hull.
+
+        There is one for all of them, in `notices`, instead of a line for each mesh.
+        """
+        if not (isinstance(made.shape, shapes.ConvexHull) and made.notice):
+            return made
+        self._smaller[made.notice] = made.shape.lost
+        return made._replace(notice='')
+
+
+def _parts_of(mesh: geometry.Mesh, threshold: float) -> Iterator[Touching]:
+    from rbd_ros.collision.shapes.convex_decomposition import convex_parts
+
+    for points in convex_parts(mesh, threshold):
+        center = _middle(points)
+        made = ConvexHull(points - center)
+        yield Touching(made, center, f'{mesh.uri}: {made.notice}' if made.notice else '')
 
 
 def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
@@ -194,14 +232,18 @@ def _of_mesh(mesh: geometry.Mesh, convex: bool) -> Touching:
         triangles = meshes.mesh_vertices(mesh.path, mesh.scale)
     else:
         triangles = meshes.mesh_triangles(mesh.path, mesh.scale)
-    points = triangles.reshape(-1, 3)
     # Imported here: only meshes need it.
     from rbd_ros.collision.shapes.hull_cache import cached_hull
 
-    # Its bounding sphere is about the origin, which becomes the middle.
-    center = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    center = _middle(triangles.reshape(-1, 3))
     made = cached_hull(triangles - center) if convex else TriangleMesh(triangles - center)
     return Touching(made, center, f'{mesh.uri}: {made.notice}' if made.notice else '')
+
+
+def _middle(points: FloatArray) -> FloatArray:
+    """Return the middle of the bounding box, which becomes the origin of the shape, (3,) [m]."""
+    middle: FloatArray = 0.5 * (points.min(axis=0) + points.max(axis=0))
+    return middle
 
 
 def reach(shape: shapes.Shape) -> float:
