@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Digest of source text: of modules and of all modules that they import.
 
-With it in the key of a cache, an edit or an upgrade rebuilds what depends on the text, and
-nothing else. Of a package a module depends on what defines the names that it imports, not on all
-that the package's `__init__` happens to import as well.
+In the key of a cache, it invalidates entries after an edit or an upgrade. For a name imported from
+a package, only the module that defines it counts, not all imports of the package's `__init__`.
 """
 
 from __future__ import annotations
@@ -19,9 +18,9 @@ from typing import Any, Dict, Iterable, List, Optional, Set, Tuple
 
 _PACKAGE = __name__.partition('.')[0]
 _ROOT = Path(__file__).resolve().parents[1]
-# Regular expressions, since each first call waits for this: a parser takes far longer.
-# Imports for type checkers alone, which change nothing at run time; those of a package show where
-# the names are that it loads on first use.
+# Regular expressions, as each first call waits for this: a parser takes far longer. Imports for
+# type checkers have no effect at run time; those of a package show the modules of names that it
+# loads on first use.
 _FOR_TYPES = re.compile(r'^if TYPE_CHECKING:\n(?:[ \t].*\n|\n)+', re.MULTILINE)
 _IMPORT = re.compile(
     rf'^[ \t]*from[ \t]+({_PACKAGE}(?:\.\w+)*)[ \t]+import[ \t]+(?:\(([^)]*)\)|(.+))$',
@@ -42,7 +41,7 @@ def source_digest(*roots: Any) -> str:
         elif root.__module__.partition('.')[0] == _PACKAGE:
             modules.add(root.__module__)
         else:
-            # An algorithm of a user's own: its file counts, and what it imports of ours.
+            # A user's algorithm: its file counts, and its imports from this package.
             text, foreign[f'{root.__module__}.{root.__qualname__}'] = _foreign(root)
             modules.update(_homes(text))
     return _digest(frozenset(modules), tuple(sorted(foreign.items())))
@@ -52,7 +51,7 @@ def source_digest(*roots: Any) -> str:
 def _digest(modules: Iterable[str], more: Iterable[Tuple[str, str]]) -> str:
     digest = hashlib.sha256(repr(more).encode())
     for name in sorted(closure(modules)):
-        # Whole files, docstrings included: cheap to find, and what is compiled again is a second.
+        # Whole files, docstrings included: fast, and recompilation takes a second.
         digest.update(name.encode() + b'\0' + _text(name).encode() + b'\0')
     return digest.hexdigest()
 
@@ -70,7 +69,7 @@ def closure(modules: Iterable[str]) -> Set[str]:
 
 
 def _homes(text: str) -> List[str]:
-    """Return the modules that define what a text imports from this package."""
+    """Return the modules that define the names that a text imports from this package."""
     return [_home(source, name) for source, name, _ in _imports(text)]
 
 
@@ -80,8 +79,7 @@ def _home(source: str, name: str) -> str:
     if _path(f'{source}.{name}') is not None:
         return f'{source}.{name}'
     for other, original, alias in _imports(_text(source), for_types=True):
-        # A package hands on what its modules define; a module's own imports are its own affair,
-        # but nobody imports those from it.
+        # A package re-exports names of its modules; nobody imports a module's own imports from it.
         if alias == name:
             return _home(other, original)
     return source
@@ -89,7 +87,7 @@ def _home(source: str, name: str) -> str:
 
 @lru_cache(maxsize=None)
 def _imports(text: str, for_types: bool = False) -> Tuple[Tuple[str, str, str], ...]:
-    """Return the module, name there and name here of all that a text imports from this package."""
+    """Return module, name there and local name of all imports from this package."""
     found = []
     for source, several, one in _IMPORT.findall(text if for_types else _FOR_TYPES.sub('', text)):
         for item in re.sub('#.*', '', several or one).split(','):
@@ -116,14 +114,11 @@ def _path(module: str) -> Optional[Path]:
 
 @lru_cache(maxsize=None)
 def _foreign(value: Any) -> Tuple[str, str]:
-    """Return the source text of a function or class from elsewhere, and a digest.
-
-    Of its code without one.
-    """
+    """Return the source of a function or class from elsewhere, and a digest, else of its code."""
     try:
         text = Path(inspect.getfile(value)).read_text(encoding='utf-8')
         return text, hashlib.sha256(text.encode()).hexdigest()
-    except (OSError, TypeError):  # typed into an interpreter: there is no file
+    except (OSError, TypeError):  # typed into an interpreter: no file
         functions = [value, *(f for _, f in sorted(vars(value).items()))]
         codes = [marshal.dumps(f.__code__) for f in functions if hasattr(f, '__code__')]
         return '', hashlib.sha256(b''.join(codes)).hexdigest()

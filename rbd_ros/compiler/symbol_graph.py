@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Symbolic expressions as one shared graph, simplified while they are built (book 10.4).
+"""Symbolic expressions as one shared graph, simplified during construction (book 10.4).
 
-Run an algorithm on `Symbol`s and every scalar operation becomes a node. Equal nodes are made once;
-zeros, ones and constants fold away; signs are pulled out, so that a - b and b - a share a node and
-negation is free. What an algorithm computes but never returns is never compiled.
+An algorithm run on `Symbol`s makes a node of every scalar operation. Equal nodes are created once
+(hash consing); zeros, ones and constants fold; signs are pulled out, so a - b and b - a share a
+node and negation is free. Values that an algorithm does not return are never compiled.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from typing import Any, Callable, Dict, List, Sequence, Tuple, Union
 
 INPUT, CONSTANT, ADD, SUB, MUL, DIV, SQRT, SIN, COS, WHERE, INNER = range(11)
 
-# How often the argument of tanh is halved, and where its continued fraction ends: see `tanh`.
+# Number of halvings of the argument of tanh, and end of its continued fraction: see `tanh`.
 _TANH_HALVINGS, _TANH_DEPTH = 5, 15
 _ARCTANGENT_HALVINGS, _ARCTANGENT_TERMS = 2, 21
-# Scalar products of fewer terms are sums like any other.
+# Minimum number of terms of a scalar product; shorter ones are sums.
 _INNER_TERMS = 3
 
-# All of them are real; asking for these first takes a tenth of the time.
+# All of them are real; testing these first takes a tenth of the time.
 _NUMBERS = (float, int, Real)
 
 Value = Union['Symbol', float]
@@ -36,11 +36,11 @@ class Graph:
 
     `nodes[k]` is (INPUT, name, index), (CONSTANT, value that is not negative), or an operation
     with the numbers of its operands. A node is only created if there is no equal one.
-    (INNER, a, b, c, d, ...) is the scalar product a b + c d + ...; targets without these
-    gets them written out (rbd_ros/compiler/passes/expand.py).
+    (INNER, a, b, c, d, ...) is the scalar product a b + c d + ...; for targets without these it is
+    expanded (rbd_ros/compiler/passes/expand.py).
 
     :ivar has_inner_products: whether there are such nodes
-    :ivar simd_hints: nodes that are found by the same operations from different values
+    :ivar simd_hints: nodes of the same operations on different values
     """
 
     def __init__(self) -> None:
@@ -55,7 +55,7 @@ class Graph:
         return [Symbol(self, self.node((INPUT, name, k)), False) for k in range(size)]
 
     def node(self, key: Node) -> int:
-        """Return the number of the node equal to `key`, which is created if there is none."""
+        """Return the number of the node equal to `key`, created if necessary."""
         number = self._number.get(key)
         if number is None:
             number = self._number[key] = len(self.nodes)
@@ -92,7 +92,7 @@ class Graph:
         for value in outputs:
             if isinstance(value, Symbol):
                 needed[value.number] = True
-        for number in reversed(range(len(needed))):  # operands are older than what needs them
+        for number in reversed(range(len(needed))):  # operands precede their uses
             if needed[number]:
                 node = self.nodes[number]
                 if node[0] > CONSTANT:
@@ -106,7 +106,7 @@ class Graph:
 
     def count_of(self, numbers: Sequence[int]) -> OperationCount:
         """Return the number of operations of each kind among the nodes of these numbers."""
-        # Sine and cosine of an angle are found together, so angles count, not functions of them.
+        # Sine and cosine of an angle are evaluated together, so angles count.
         live = [self.nodes[number] for number in numbers]
         ops = Counter(node[0] for node in live)
         terms = [len(node) // 2 for node in live if node[0] == INNER]
@@ -147,16 +147,16 @@ def operands(node: Node) -> Tuple[int, ...]:
 class Symbol:
     """A node of a graph with a sign, which behaves like a number.
 
-    Arithmetic returns a float where the result is known to be constant. What would need the value,
-    such as a comparison, raises TypeError.
+    Arithmetic returns a float for constant results. Operations that need the value, such as a
+    comparison, raise TypeError.
 
     :param number: number of the node
-    :param negative: whether the value is the opposite of the node's
+    :param negative: whether the value is the negated node
     """
 
     # No dictionary: tracing a large robot makes millions of them.
     __slots__ = ('graph', 'number', 'negative')
-    __array_ufunc__ = None  # so that numpy.float64(2) * symbol asks the symbol
+    __array_ufunc__ = None  # so that numpy.float64(2) * symbol calls the symbol
 
     def __init__(self, graph: Graph, number: int, negative: bool):
         self.graph, self.number, self.negative = graph, number, negative
@@ -176,9 +176,8 @@ class Symbol:
                 return self
             other = self.graph.constant(float(other))
         a, b = self.number, other.number
-        # x - x is 0 even for an infinity: inputs that are not finite spoil all results in the end,
-        # so that no operation need think of them (nan_check.py). Likewise 0 x = 0 and x / x = 1
-        # below.
+        # x - x is 0 even for an infinity: inputs that are not finite make all results NaN in the
+        # end (nan_check.py). Likewise 0 x = 0 and x / x = 1 below.
         if a == b:
             if self.negative != other.negative:
                 return 0.0
@@ -187,7 +186,7 @@ class Symbol:
             return Symbol(
                 self.graph, self.graph.node((ADD, a, b) if a < b else (ADD, b, a)), self.negative
             )
-        # One order of the operands, so that a - b and b - a become one node with two signs.
+        # Canonical order of the operands: a - b and b - a become one node with two signs.
         if a < b:
             return Symbol(self.graph, self.graph.node((SUB, a, b)), self.negative)
         return Symbol(self.graph, self.graph.node((SUB, b, a)), other.negative)
@@ -218,7 +217,7 @@ class Symbol:
                 return Symbol(graph, node[2], self.negative) * factor
             other = graph.constant(other)
         a, b = self.number, other.number
-        # A constant comes first, wherever it was made: `c1 (c2 x)` above is recognized by that.
+        # A constant comes first, which `c1 (c2 x)` above relies on.
         if b < a or graph.nodes[b][0] == CONSTANT:
             a, b = b, a
         if graph.nodes[b][0] == CONSTANT:
@@ -229,8 +228,8 @@ class Symbol:
 
     def __truediv__(self, other: Value) -> Value:
         if not isinstance(other, Symbol):
-            # A rounding more than the division has, for a fraction of its time. A zero raises:
-            # what divides by zero in any configuration is rejected when it is traced.
+            # One more rounding than division, in a fraction of its time. A zero raises: a division
+            # by zero in every configuration is rejected when traced.
             reciprocal = 1.0 / float(other)
             if math.isfinite(reciprocal):
                 return self * reciprocal
@@ -268,7 +267,8 @@ class Symbol:
         The argument is halved several times, then goes through the continued fraction
         x/(1 + x^2/(3 + x^2/(5 + ...))), and the halving is undone by
         tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 the result is 1 to the last bit, so larger
-        arguments are replaced by 20.
+        tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 the result is exactly 1, so larger arguments
+        are replaced by 20.
         """
         small = (self - 20.0).where_positive(20.0, self)
         small = (-20.0 - small).where_positive(-20.0, small)
@@ -284,8 +284,8 @@ class Symbol:
     def arctan2(self, x: Value) -> Value:
         """Return the angle of the point (x, y) of the first quadrant, y this.
 
-        From arithmetic alone, to a few units in the last place: the quotient of the smaller by the
-        larger belongs to an angle of at most pi/4, which is halved twice before the series.
+        By arithmetic alone, to a few units in the last place: the quotient of the smaller by the
+        larger has an angle of at most pi/4, which is halved twice before the series.
         """
         steep = self - x
         # tan(a/2) = tan a / (1 + sqrt(1 + tan^2 a)): the series is short for small angles only. At
@@ -317,11 +317,10 @@ class Symbol:
         )
 
     def inner_product(self, a: Sequence[Value], b: Sequence[Value]) -> Value:
-        """Return the scalar product of two sequences, of which this is an element.
+        """Return the scalar product of two sequences, one of which contains this symbol.
 
-        One node if it is long.
-
-        What is made of thousands of them is traced, sorted and compiled in a tenth of the time.
+        A long one is one node: functions with thousands of them are traced, sorted and compiled in
+        a tenth of the time.
         """
         graph, node = self.graph, [INNER]
         for x, y in zip(a, b):
@@ -345,7 +344,7 @@ class Symbol:
         return Symbol(graph, graph.node(tuple(node)), False)
 
     def beside(self, others: Sequence[Value]) -> None:
-        """Say that others are found like this value, so that all may be found together."""
+        """Declare that others have the same operations, so that all may be vectorized."""
         hinted = (self.number, *(x.number for x in others if isinstance(x, Symbol)))
         if len(set(hinted)) > 1:
             self.graph.simd_hints.append(tuple(dict.fromkeys(hinted)))
@@ -365,7 +364,7 @@ class Symbol:
         return self.graph.derivatives(function, at, rates)
 
     def _as_node(self) -> Symbol:
-        """Return the symbol of the same value without a sign, for operands that have none."""
+        """Return the symbol of the same value without a sign, for operands without signs."""
         if not self.negative:
             return self
         return Symbol(self.graph, self.graph.negated(self.number), False)

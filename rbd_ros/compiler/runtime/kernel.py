@@ -27,7 +27,7 @@ from rbd_ros.compiler.symbol_graph import OperationCount
 _FLOAT64 = np.dtype(np.float64)
 
 Array = NDArray[np.float64]
-#: What a kernel returns: an array, a number, or a named tuple of such.
+#: Result of a kernel: an array, a number, or a named tuple of these.
 Result = Union[Array, float, Tuple[Any, ...]]
 #: Text of a function, and the declarations that it needs.
 Function = Tuple[str, List[str]]
@@ -77,10 +77,10 @@ class BaseKernel:
     ) -> Callable[..., Result]:
         """Return the fastest function that runs the kernel.
 
-        What is not plain arrays, `fallback`.
+        Arguments other than plain arrays go to `fallback`.
 
         :param fallback: callable that keeps this kernel alive; its holder, if it has one, gets
-            what is a single array
+            single arrays
         :param name: name of the function, that of the kernel if None
         :param doc: its documentation, that of the kernel if None
         :return: a builtin of machine code where possible, else `fallback` itself
@@ -90,12 +90,12 @@ class BaseKernel:
     def __call__(self, *arrays: ArrayLike, out: Any = None) -> Result:
         """Evaluate for one state, arrays (n,), or a batch, arrays (N, n).
 
-        A single state is repeated for a batch.
+        A single state is broadcast to a batch.
 
         :param out: array for the result, of float64, contiguous and of the right shape; a sequence
             of such if there are several outputs
-        :return: the output; a named tuple if there are several. A number for an output of shape ()
-            of a single state, else an array
+        :return: the output; a named tuple if there are several. An output of shape () is a number
+            for a single state, else an array
         :raises ValueError: if a shape or dtype is wrong
         """
         arguments, rows = self._arguments(arrays)
@@ -105,14 +105,14 @@ class BaseKernel:
         else:
             outputs = self._destinations(out, shapes)
             arguments = [
-                # A kernel stores results before it has read all inputs. Bounds of memory are
-                # compared, which may copy for nothing, and is fast.
+                # A kernel stores results before it has read all inputs. Comparing bounds of memory
+                # is fast, and may copy unnecessarily.
                 x.copy() if any(np.may_share_memory(x, y) for y in outputs) else x
                 for x in arguments
             ]
         if rows is None:
             self._single(arguments, outputs)
-            # A number comes as a float, but what was given as `out` comes back as it is.
+            # A number is returned as a float, but `out` as it is.
             returned = [x if x.ndim or out is not None else float(x) for x in outputs]
         else:
             self._batch(arguments, rows, outputs)
@@ -125,11 +125,11 @@ class BaseKernel:
         raise NotImplementedError
 
     def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
-        """Write the results of a batch into arrays; a single state counts for every row."""
+        """Write the results of a batch into arrays; a single state is broadcast."""
         raise NotImplementedError
 
     def _destinations(self, out: Any, shapes: Sequence[Tuple[int, ...]]) -> List[Array]:
-        """Return the arrays that the caller gives for the results, checked."""
+        """Return the caller's arrays for the results, checked."""
         name, declared = self.definition.name, self.definition.outputs
         given = [out] if self.definition.result is None else list(out)
         if len(given) != len(declared):
@@ -154,7 +154,7 @@ class BaseKernel:
     def _arguments(self, arrays: Sequence[Any]) -> Tuple[List[Array], Optional[int]]:
         inputs, numbers = self.definition.inputs, self.definition.numbers
         drawn = self.definition.drawn
-        # Only the last ones may be absent; those that must not be are None here.
+        # Only the last ones may be absent; missing required ones are None here.
         absent = [
             generator().random(size) if name in drawn else numbers.get(name)
             for name, size in inputs[len(arrays) :]
@@ -192,7 +192,7 @@ class BaseKernel:
         return arguments, rows
 
     def _float_array(self, name: str, given: Any) -> np.ndarray:
-        # What is as it has to be is recognized by its header, before anything is called.
+        # Fast path: a suitable array is recognized by its header.
         if type(given) is np.ndarray and given.dtype is _FLOAT64 and given.flags.carray:
             return given
         try:
@@ -205,7 +205,7 @@ class BaseKernel:
             raise ValueError(
                 f'{self.definition.name}(): {name} must hold real numbers, got dtype {array.dtype}'
             )
-        # Read-only arrays come here, too, and are not copied.
+        # Read-only arrays come here too, without a copy.
         return np.ascontiguousarray(array, dtype=np.float64)
 
 
@@ -228,11 +228,11 @@ class InterpretedKernel(BaseKernel):
 
     def _single(self, arguments: Sequence[Array], outputs: Sequence[Array]) -> None:
         for array in outputs:
-            # As in a kernel: a result is not a number unless all inputs are finite.
+            # As in a kernel: NaN unless all inputs are finite.
             array.fill(np.nan)
         if all(np.isfinite(x).all() for x in arguments):
             try:
-                # Floats of Python: NumPy's take several times as long for each operation.
+                # Python floats: operations of NumPy scalars take several times as long.
                 flat = self.definition.interpret(*(x.tolist() for x in arguments))
             # Python raises where machine code gives an infinity or NaN.
             except (ZeroDivisionError, OverflowError):
@@ -252,7 +252,7 @@ class Kernel(BaseKernel):
     def __init__(self, definition: Definition, check: Optional[Callable[[], None]] = None):
         super().__init__(definition)
         self._check = check
-        # the key is taken before tracing: with the machine code on disk nothing is ever traced
+        # the key precedes tracing: with machine code on disk nothing is traced
         self._digest = cache.digest(
             {
                 **definition.key,
@@ -272,7 +272,7 @@ class Kernel(BaseKernel):
         self._rows: Optional[BatchFunction] = None
         self._call_table: Optional[CallTable] = None
         if builtin.supported() and CallTable.fits(definition):
-            # Made with the kernel, since builtins of it take its address when they are bound.
+            # Created with the kernel, since builtins take its address when they are bound.
             one = self._single_code.address('table')
             self._call_table = CallTable(definition, one, call_table.routine(), self._own_results)
 
@@ -322,19 +322,19 @@ class Kernel(BaseKernel):
             header, object_file = entry
             try:
                 return native.MachineCode(object_file), OperationCount(**header['count'])
-            except (KeyError, TypeError, RuntimeError):  # what cannot be read is as good as none
+            except (KeyError, TypeError, RuntimeError):  # unreadable: as if there were none
                 pass
         with native.compile_lock, native.uncollected():
             program = self._trace()
-            # A text with `simd_hint` is in an order that needs few registers:
-            # derivatives of an arm are 4 to 10 % quicker in it, and others mostly slower.
+            # Functions with `simd_hint` keep an order that needs few registers: derivatives of an
+            # arm are 4 to 10 % faster in it, others mostly slower.
             in_order = bool(program.graph.simd_hints)
             object_file = native.assemble(build(program), in_order)
         cache.store(name, {'count': asdict(program.count)}, object_file)
         return native.MachineCode(object_file), program.count
 
-    # Both import what writes LLVM text when there is something to compile, which takes a tenth of
-    # the time in which a process with all machine code on disk is ready.
+    # Both import the writers of LLVM text only for compilation: the imports take a tenth of the
+    # start time with all machine code on disk.
     def _single_functions(self, program: Program) -> List[Function]:
         from rbd_ros.compiler.runtime.kernel_builtin import builtin_function
         from rbd_ros.compiler.targets.llvm import kernel_functions
@@ -351,12 +351,12 @@ class Kernel(BaseKernel):
     @cached_property
     def _core(self) -> Callable:
         pointers = [ctypes.c_void_p] * (len(self.definition.inputs) + len(self._shapes))
-        # A PYFUNCTYPE keeps Python's lock, of which letting go takes longer than a kernel.
+        # A PYFUNCTYPE keeps the GIL, whose release takes longer than a kernel.
         return ctypes.PYFUNCTYPE(None, *pointers)(self._single_code.address('core'))
 
     def _compile_batch(self) -> BatchFunction:
         with native.compile_lock:
-            # Another thread may have made it while this one waited for the lock.
+            # Another thread may have compiled it while this one waited for the lock.
             if self._rows is None:
                 self._batch_code, count = self._code('batch', self._batch_functions)
                 numbers = sum(self.input_sizes) + self.output_size
@@ -375,7 +375,7 @@ class Kernel(BaseKernel):
 
     def _batch(self, arguments: Sequence[Array], rows: int, outputs: Sequence[Array]) -> None:
         lanes = native.simd_lanes()
-        # A group of lanes needs as many rows: the last one overlaps the one before.
+        # Fewer rows than lanes; otherwise the last group overlaps the one before.
         if rows < lanes:
             for k in range(rows):
                 row = [x[k] if x.ndim == 2 else x for x in arguments]
@@ -389,8 +389,8 @@ def make_kernel(
 ) -> Union[Kernel, InterpretedKernel]:
     """Return the kernel of a definition: compiled if there is a compiler, else interpreted.
 
-    :param check: raises if the definition has no sense; called before the algorithm is run for the
-        first time, and not at all when its machine code is found on disk
+    :param check: raises if the definition is invalid; called before the algorithm is first traced,
+        and not at all if its machine code is on disk
     """
     if not native.unavailable_reason():
         return Kernel(definition, check)

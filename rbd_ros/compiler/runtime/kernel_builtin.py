@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kernels as builtin functions of CPython: NumPy arrays in, a new array out.
 
-The function emitted here is what a C extension would be: called with exactly the expected arrays
-(type ndarray, dtype float64, contiguous, aligned, the right length) it allocates the result, runs
-the kernel and returns, in about a tenth of a microsecond. With anything else it hands the call on:
-to the routine that does the calls which are not plain (call_routine.py), or to a Python callable,
-which converts, broadcasts, or says what is wrong.
+The function emitted here is like a C extension: called with exactly the expected arrays (type
+ndarray, dtype float64, contiguous, aligned, the right length) it allocates the result, runs the
+kernel and returns, in about a tenth of a microsecond. It forwards all other calls to the routine
+of general calls (call_routine.py), or to a Python callable, which converts, broadcasts, or reports
+errors.
 
 `builtin_function` is the text; builtin.py makes function objects of it.
 """
@@ -55,15 +55,14 @@ def builtin_function(
         axes = 0 if name in numbers else 1
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
-        # The type before anything else is read: every object has one.
-        # By identity: a subclass may have other semantics, and goes the slow way.
+        # The type first: every object has one. By identity: a subclass may have other semantics.
         kind = field(f'%a{k}', f'type{k}', TYPE, 'ptr')
         lines += [
             f'  %is_array{k} = icmp eq ptr {kind}, %ndarray',
             f'  br i1 %is_array{k}, label %array{k}, label %slow',
             f'array{k}:',
         ]
-        # These may be read of any array, so they are tested together: one branch instead of three.
+        # Any array has these, so they are tested together: one branch instead of three.
         descr = field(f'%a{k}', f'descr{k}', DESCR, 'ptr')
         nd = field(f'%a{k}', f'nd{k}', ND, 'i32')
         flags = field(f'%a{k}', f'flags{k}', FLAGS, 'i32')
@@ -78,23 +77,21 @@ def builtin_function(
             f'  br i1 %all{k}, label %vector{k}, label %slow',
             f'vector{k}:',
         ]
-        # An array without axes has no lengths to point at.
+        # An array without axes may have no lengths.
         if axes:
             dimensions = field(f'%a{k}', f'dims{k}', DIMENSIONS, 'ptr')
             lines += [
-                # Strides need not be read: an array that is contiguous and aligned has them by its
-                # length.
+                # Strides follow from the length of a contiguous and aligned array.
                 f'  %length{k} = load i64, ptr {dimensions}',
                 f'  %fits{k} = icmp eq i64 %length{k}, {size}',
                 f'  br i1 %fits{k}, label %next{k}, label %slow',
                 f'next{k}:',
             ]
-        # Only now: what is not an array has no such field.
+        # Only now: other objects have no such field.
         arrays.append(f'ptr {field(f"%a{k}", f"data{k}", DATA, "ptr")}')
 
-    # The calls below are tail calls where they can be: this function then leaves no frame behind.
-    # What has yet to be put into a holder must come back.
-    # No reference is counted: the caller owns its arguments until the call returns.
+    # Tail calls where possible: this function then leaves no frame. Results for a holder must
+    # return here. The caller owns its arguments until the call returns: no reference counting.
     checks = '\n'.join(lines)
     made = _Results(outputs)
     return f"""
@@ -141,7 +138,7 @@ def _load_from_context(value: str, name: str) -> str:
     )
 
 
-# An array comes into a new object of the fallback's holder; what Python has returned is in one.
+# An array goes into a new object of the fallback's holder; results of Python are in one already.
 _HOLD = f"""
 hold:
   %array = phi ptr [ %result, %kept ], [ %result_of_call, %routine ]
@@ -177,13 +174,13 @@ drop:
 class _Results:
     """Code that makes the result of one state: an array, a number, or a named tuple of these.
 
-    An array is one that is used again (result_pool.py), or new. So is a named tuple, but that the
-    routine for all other calls makes a new one.
+    An array is a reused one (result_pool.py) or new, and so is a named tuple, except that the
+    routine of general calls creates new ones.
 
     :param outputs: names and shapes of the output arrays
 
-    Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations`,
-    where the kernel is to write. And `holds`: whether it is an array, which something may hold.
+    Its attributes are texts: `constants`; `before` and `after` the kernel runs; `destinations` of
+    the kernel. `holds` is whether the result is an array, which may go into a holder.
     """
 
     def __init__(self, outputs: Sequence[Output]):
@@ -200,7 +197,7 @@ class _Results:
         self.before, self.after = '\n'.join(self._before), '\n'.join(self._after)
 
     def _search(self, shapes: Sequence[Sequence[int]], otherwise: str) -> None:
-        """Find an unused result, and go to a label if there is none."""
+        """Find an unused result, or branch to a label."""
         self.constants += search_function('search', shapes)
         self._before += [
             f'  %own = getelementptr ptr, ptr @context, i64 {len(KERNEL_CONTEXT)}',
@@ -220,7 +217,7 @@ class _Results:
                 self._before += [place, f'  %mine{k} = load ptr, ptr %item{k}']
                 self._write_to(f'%mine{k}', k)
             else:
-                # In place of the number of the last time; if memory is short, that stays.
+                # Replaces the last number; if memory is short, that one stays.
                 self._after += [
                     *self._number(k, 'drop_result'),
                     place,
@@ -245,8 +242,7 @@ class _Results:
         self._before += [
             'make:',
             _known('new_array'),
-            # PyArray_New with neither strides nor data: contiguous, in memory of its own, not
-            # cleared.
+            # PyArray_New with neither strides nor data: contiguous, owned, uninitialized.
             f'  %new = call ptr %new_array(ptr %ndarray, i32 {len(shape)}, ptr @shape, '
             f'i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)',
             '  %not_made = icmp eq ptr %new, null',
@@ -265,7 +261,7 @@ class _Results:
         self.destinations.append(f'ptr %out{k}')
 
     def _number(self, k: int, failed: str = 'nothing') -> List[str]:
-        # A float cannot be written to after it was made: the kernel writes beside it.
+        # Floats are immutable: the kernel writes to the stack.
         self._before.append(f'  %number{k} = alloca double')
         self.destinations.append(f'ptr %number{k}')
         return [

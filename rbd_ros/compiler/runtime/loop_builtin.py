@@ -22,32 +22,32 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     TYPE,
 )
 
-_BYTES_DATA = bytes.__basicsize__ - 1  # where the content of a bytes object begins
+_BYTES_DATA = bytes.__basicsize__ - 1  # offset of the content of a bytes object
 
 
 def loop_function(records: int, numbers: Sequence[str]) -> str:
     """Return the text of `builtin`, which calls the loop `entry`, and of its table `context`.
 
-    Of a bytes object, the loop gets the address of its content. Of an array, it gets the address
+    For a bytes object, the loop gets the address of its content. For an array, it gets the address
     of its numbers and their count, which is -1 for anything but a contiguous array of float64 with
-    one axis: the loop answers that such a call has to be made in another way. Addresses of the
-    records are the content of the bytes object that the builtin is bound to.
+    one axis: the loop reports that such a call is not supported. The builtin is bound to a bytes
+    object with the addresses of the records.
 
-    :param records: how many records the loop works on
-    :param numbers: kinds of what is passed at each call: int, float, bytes or FloatArray
+    :param records: number of records of the loop
+    :param numbers: kinds of the arguments of each call: int, float, bytes or FloatArray
     """
     lines, arguments = [], []
     for k in range(records):
-        # Addresses are constants of the bound function: loading them costs nothing beside a call,
-        # and the code stays independent of the process, so that it can be kept on disk.
+        # Loading the addresses costs little, and keeps the code independent of the process, so
+        # that it can be cached on disk.
         lines.append(f'  %p{k} = getelementptr i8, ptr %self, i64 {_BYTES_DATA + 8 * k}')
         lines.append(f'  %r{k} = load i64, ptr %p{k}')
         arguments.append(f'i64 %r{k}')
     for k, kind in enumerate(numbers):
-        # METH_FASTCALL: arguments are an array of borrowed references, no tuple is made.
+        # METH_FASTCALL: arguments are an array of borrowed references, without a tuple.
         lines.append(f'  %slot{k} = getelementptr ptr, ptr %args, i64 {k}')
         lines.append(f'  %a{k} = load ptr, ptr %slot{k}')
-        # What cannot be converted sets an error, for which is asked once, after all of them.
+        # A failed conversion sets an error, which is checked once after all of them.
         if kind == 'int':
             lines.append(f'  %n{k} = call i64 %as_int(ptr %a{k})')
         elif kind == 'float':
@@ -59,7 +59,7 @@ def loop_function(records: int, numbers: Sequence[str]) -> str:
             continue
         else:
             lines += [
-                # Exactly bytes: of a subclass or another object, the content may be elsewhere.
+                # Exactly bytes: a subclass may have its content elsewhere.
                 f'  %type_p{k} = getelementptr i8, ptr %a{k}, i64 {TYPE}',
                 f'  %type{k} = load ptr, ptr %type_p{k}',
                 f'  %is_bytes{k} = icmp eq ptr %type{k}, %bytes',
@@ -104,7 +104,7 @@ wrong:
 
 
 def _array(k: int) -> List[str]:
-    """Return lines that find address `%n<k>` and `%length<k>` of the array argument `%a<k>`."""
+    """Return lines that set address `%n<k>` and `%length<k>` of the array argument `%a<k>`."""
     lines = []
 
     def field(name: str, kind: str, offset: int) -> str:
@@ -117,7 +117,7 @@ def _array(k: int) -> List[str]:
         lines.append(f'  br i1 %is_{name}{k}, label %{name}_good{k}, label %odd{k}')
         lines.append(f'{name}_good{k}:')
 
-    # The type first: what follows is read of arrays alone.
+    # The type first: only arrays have the other fields.
     require(f'{field("type", "ptr", TYPE)}, %array', 'type')
     # By identity: NumPy has one object for its float64 in native byte order.
     require(f'{field("descr", "ptr", DESCR)}, %float64', 'descr')

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Memory of the compiler, given back to the system when it is done."""
+"""Release of the compiler's memory after use."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _MAPPING = re.compile(r'([0-9a-f]+)-([0-9a-f]+) (\S+) \S+ \S+ \S+ *(.*)')
 def release_memory() -> None:
     """Release the memory that the compiler rarely needs again; only on Linux.
 
-    LLVM is some hundred megabytes of code, of which loading a kernel touches a third. These pages
-    are those of its file, unchanged, so the system reads them again if they are needed.
+    LLVM is some hundred megabytes of code, of which a kernel touches a third. Its unchanged pages
+    are read from the file again if they are needed.
     """
     if not sys.platform.startswith('linux'):
         return
-    # What only cycles keep alive is freed first, so that it is given back with the rest.
+    # Garbage in cycles is freed first, so that it is released as well.
     gc.collect()
     try:
         c = ctypes.CDLL(None)
@@ -35,20 +35,17 @@ def release_memory() -> None:
 
 
 def _clean_pages_of_llvm() -> Iterator[Tuple[int, int]]:
-    """Yield the mappings of LLVM's library none of whose pages was changed.
-
-    Address, and size [bytes].
-    """
+    """Yield address and size [bytes] of the unchanged mappings of LLVM's library."""
     begin = end = 0
     with open('/proc/self/smaps', encoding='utf-8', errors='replace') as file:
         for line in file:
             mapping = _MAPPING.match(line)
             if mapping:
                 begin, end = int(mapping[1], 16), int(mapping[2], 16)
-                # Dropping a changed page would lose the change, and a writable one may be changed
-                # at any time.
+                # Dropping a changed page would lose the change, and writable ones may change at
+                # any time.
                 if 'w' in mapping[3] or not re.search(r'/lib(llvmlite|LLVM)[^/]*$', mapping[4]):
                     begin = end
-            # Pages that are copies of their own ("anonymous") are those that were changed.
+            # Private copies of pages ("anonymous") are the changed ones.
             elif line.startswith('Anonymous:') and end > begin and line.split()[1] == '0':
                 yield begin, end - begin

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From LLVM text to machine code in memory, for the CPU that we run on."""
+"""From LLVM text to machine code in memory, for the present CPU."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from typing import (
     Tuple,
 )
 
-try:  # with the package, so that the first call of a function need not wait for it
+try:  # with the package, so that the first call does not wait for it
     import llvmlite
     import llvmlite.binding as llvm
 except ImportError:
@@ -31,16 +31,15 @@ except ImportError:
 
 from rbd_ros.compiler import cache
 
-# Of code generation; the graph is simplified already, so no passes over the LLVM text are run, and
-# higher levels were measured to take longer and give the same code.
+# Of code generation; the graph is simplified already, so no passes over the LLVM text are run.
+# Measurements showed that higher levels take longer for the same code.
 _OPTIMIZATION = 1
 _LEVELS_OF_OPTIMIZATION = ('0', '1')
-_OLDEST_LLVMLITE = (0, 37)  # the oldest that was tried, with LLVM 11
-_OPAQUE_POINTERS = (0, 45)  # the first llvmlite whose LLVM reads `ptr` without an option
+_OLDEST_LLVMLITE = (0, 37)  # the oldest tested, with LLVM 11
+_OPAQUE_POINTERS = (0, 45)  # the first llvmlite with `ptr` by default
 _ONE_BLOCK = (0, 42)  # the first llvmlite that can keep code and constants in one block of memory
 
-#: Held while LLVM is used. A fork waits for it, so that a child finds neither it nor LLVM's own
-#: lock taken for ever.
+#: Held while LLVM is used. A fork waits for it, so that a child finds no lock held forever.
 compile_lock = threading.RLock()
 os.register_at_fork(
     before=compile_lock.acquire,
@@ -76,7 +75,7 @@ def _initialize() -> None:
     ):
         try:
             initialize()
-        except RuntimeError:  # llvmlite >= 0.45 initializes itself and says so by raising
+        except RuntimeError:  # llvmlite >= 0.45 initializes itself, and raises here
             pass
 
 
@@ -93,14 +92,14 @@ class Processor(NamedTuple):
     lanes: int
 
 
-# Processors of the levels, by which LLVM before 12 has to call them
+# Names of the levels before LLVM 12, as processors
 _FIRST_OF_LEVEL = {
     'x86-64-v2': 'nehalem',
     'x86-64-v3': 'haswell',
     'x86-64-v4': 'skylake-avx512',
 }
 
-# The levels of the x86-64 ABI: lanes, and what a processor must have to run the code
+# The levels of the x86-64 ABI: lanes, and required features
 _LEVELS = {
     'x86-64': (2, ()),
     'x86-64-v2': (2, ('sse4.2', 'popcnt')),
@@ -111,11 +110,9 @@ _LEVELS = {
 
 @lru_cache(maxsize=1)
 def processor() -> Processor:
-    """Return the processor that code is made for.
+    """Return the target processor: this machine's, or the lesser one of RBD_ROS_CPU.
 
-    This machine's, or the lesser one that RBD_ROS_CPU names.
-
-    :raises ValueError: if RBD_ROS_CPU is not one that this machine can stand in for
+    :raises ValueError: if this machine does not support the processor of RBD_ROS_CPU
     """
     features = llvm.get_host_cpu_features()
     chosen = os.environ.get('RBD_ROS_CPU', 'native')
@@ -125,8 +122,7 @@ def processor() -> Processor:
         return Processor(llvm.get_host_cpu_name(), features.flatten(), lanes)
     possible = [
         level
-        # What the machine cannot run would end it with an illegal instruction, and without a
-        # message.
+        # Unsupported code would crash with an illegal instruction, without a message.
         for level, (_, needed) in _LEVELS.items()
         if llvm.get_default_triple().startswith('x86_64')
         and all(features.get(name) for name in needed)
@@ -136,7 +132,7 @@ def processor() -> Processor:
             f'RBD_ROS_CPU is {chosen!r}; here it may be {", ".join(["native", *possible])}'
         )
     name = chosen if llvm.llvm_version_info >= (12,) else _FIRST_OF_LEVEL.get(chosen, chosen)
-    # No features: they are those of the level, the same on whatever machine it was compiled.
+    # No features: those of the level, the same on any compiling machine.
     return Processor(name, '', _LEVELS[chosen][0])
 
 
@@ -162,7 +158,7 @@ def optimization() -> int:
 
 
 def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
-    """Return the LLVM target machine; an engine owns the one it is given, so each needs its own.
+    """Return a new LLVM target machine; each engine owns one.
 
     :param level: level of code generation, `optimization()` if None
     """
@@ -171,17 +167,17 @@ def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
         cpu=processor().name,
         features=processor().features,
         opt=optimization() if level is None else level,
-        # Code is loaded wherever there is room, today or in another process.
+        # Code is loaded at any address, today or in another process.
         reloc='pic',
-        # Small code finds its constants within 2 GB. In a process that has mapped more than that,
-        # LLVM would abort where the two lie in gaps far apart.
+        # Small code reaches constants within 2 GB. In a process with larger mappings, LLVM would
+        # abort if code and constants are farther apart.
         codemodel='small' if _has_one_block() else 'large',
         jit=True,
     )
 
 
 def _memory_manager(code: llvm.ObjectFileRef) -> Dict[str, bool]:
-    """Return options that have an engine keep all sections of a module in one block, if it can."""
+    """Return engine options that keep all sections of a module in one block, if possible."""
     return {'use_lmm': True} if _has_one_block() and not _calls_others(code) else {}
 
 
@@ -190,17 +186,17 @@ def _has_one_block() -> bool:
 
 
 def _calls_others(code: llvm.ObjectFileRef) -> bool:
-    """Return whether a module calls functions that are not in it.
+    """Return whether a module calls external functions.
 
-    The block has no room for the table of their addresses, and llvmlite aborts. Only modules for
-    processors without fused multiplication and addition do, which have a function for it.
+    The block has no space for the table of their addresses, and llvmlite would abort. This happens
+    only for processors without fused multiply-add, which a library function replaces.
     """
     for section in code.sections():
         if section.name() == b'.symtab':
             # Name, kind, visibility, section, value and size; section 0 is none.
             symbols = struct.iter_unpack('<IBBHQQ', section.data())
             return any(name and not defined for name, _, _, defined, _, _ in symbols)
-    return True  # it is not of ELF, and nothing is known
+    return True  # not ELF: unknown
 
 
 def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
@@ -208,7 +204,7 @@ def module_text(functions: Sequence[Tuple[str, Sequence[str]]]) -> str:
 
     :param functions: text and declarations of each function, with opaque pointers
     """
-    # Each once, as LLVM insists; sorted, so that the same kernel always has the same text.
+    # Each once, as LLVM requires; sorted, so that the text is reproducible.
     declarations = sorted({line for _, lines in functions for line in lines})
     text = '\n'.join([*(text for text, _ in functions), *declarations])
     if _llvmlite_version() >= _OPAQUE_POINTERS:
@@ -222,8 +218,8 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = Fa
     """Return the object file of a module.
 
     :param functions: text and declarations of each function, with opaque pointers
-    :param in_order: whether to keep the order of the text instead of LLVM's own, where that can be
-        chosen for each module
+    :param in_order: whether to keep the order of the text instead of LLVM's scheduling, if the
+        version allows this per module
     """
     text = module_text(functions)
     with compile_lock:
@@ -234,7 +230,7 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = Fa
 @contextmanager
 def _scheduling(enabled: bool) -> Iterator[None]:
     """Switch LLVM's instruction scheduling on or off."""
-    # An option of the whole process, and those before let it be set only once.
+    # A process-wide option, which old versions can set only once.
     may_change = _llvmlite_version() >= _OPAQUE_POINTERS
     if enabled or not may_change:
         yield
@@ -250,8 +246,8 @@ def _scheduling(enabled: bool) -> Iterator[None]:
 def uncollected() -> Iterator[None]:
     """Disable the garbage collector.
 
-    A graph is a hundred thousand objects, none of them in a cycle, which it would look at again
-    and again while they are made: a tenth of the time that compiling takes in a large process.
+    A graph is a hundred thousand objects without cycles, which it would traverse repeatedly: a
+    tenth of the compile time in a large process.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -265,14 +261,13 @@ def uncollected() -> Iterator[None]:
 class MachineCode:
     """Machine code in memory; it stays there as long as this object.
 
-    :param object_file: what `assemble` returned, now or in an earlier process
+    :param object_file: result of `assemble`, now or in an earlier process
     """
 
     def __init__(self, object_file: bytes):
         with compile_lock:
             code, target = llvm.ObjectFileRef.from_data(object_file), new_target()
-            # The engine wants a module to begin with; ours is empty, since all code is in the
-            # object file.
+            # The engine requires a module; it is empty, as all code is in the object file.
             self._engine = llvm.create_mcjit_compiler(
                 llvm.parse_assembly(''), target, **_memory_manager(code)
             )
@@ -291,7 +286,7 @@ class MachineCode:
 
 
 def versions() -> Dict[str, str]:
-    """Return the versions of tools and machine that decide the machine code."""
+    """Return the versions of tools and machine, which decide the machine code."""
     return {**_tools(), 'optimization': str(optimization())}
 
 
@@ -301,8 +296,7 @@ def _tools() -> Dict[str, str]:
         'llvmlite': llvmlite.__version__,
         'llvm': str(llvm.llvm_version_info),
         'cpu': processor().name,
-        # The same name may stand for processors in which a feature is switched off, by a
-        # hypervisor say.
+        # A hypervisor may disable features of the processor of this name.
         'features': processor().features,
         'triple': llvm.get_default_triple(),
     }
@@ -311,17 +305,17 @@ def _tools() -> Dict[str, str]:
 def load_routine(name: str, text: Callable[[], str], key: Mapping[str, Any]) -> MachineCode:
     """Return machine code that is the same for all kernels, from disk or newly made.
 
-    :param name: name of it on disk
-    :param text: what writes the LLVM text, with opaque pointers; called if there is none on disk
+    :param name: its name on disk
+    :param text: writer of the LLVM text, with opaque pointers; called only for compilation
     :param key: what decides the text, beside the versions of the tools
     """
-    # No function of a robot has these names, and one that had would differ in the digest.
+    # No robot function has these names; if one had, the digest would differ.
     entry_name = cache.entry_name(name, 'any', cache.digest({**key, **versions()}))
     entry = cache.load(entry_name)
     if entry is not None:
         try:
             return MachineCode(entry[1])
-        except RuntimeError:  # what cannot be read is as good as none
+        except RuntimeError:  # unreadable: as if there were none
             pass
     object_file = assemble([(text(), [])])
     cache.store(entry_name, {}, object_file)

@@ -1,15 +1,15 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Result pool: results without other references, which a kernel's builtin uses again.
+"""Result pool: results without other references, which a kernel's builtin reuses.
 
-To make an array and to free it costs NumPy more than the dynamics of an arm, and a named tuple of
-several is yet another object. So each kernel has a few results of its own, which nothing but it
-refers to until they are returned. Whatever else refers to one, or to an array in it, be it a
-variable, a view or a memoryview, shows in its reference count; such a result is not touched. If
-all are in use, results are new, as if these did not exist.
+Creating and freeing an array takes NumPy longer than the dynamics of an arm, and a named tuple of
+several is one more object. So each kernel has a few results, with no other references until they
+are returned. Any other reference to one, or to an array in it, such as a variable, a view or a
+memoryview, shows in its reference count; such a result is not reused. If all are in use, results
+are new.
 
-Of batches the last two results are kept. Memory of large arrays comes from the system, each page
-of which costs more when it is first written to than what is computed for it.
+The last two results of batches are kept. Large arrays get new pages from the system, and the first
+write to a page costs more than its computation.
 """
 
 from __future__ import annotations
@@ -30,25 +30,25 @@ from rbd_ros.compiler.runtime.memory_layouts import (
 if TYPE_CHECKING:
     from rbd_ros.compiler.program import Output
 
-#: Results of each kernel. A loop that keeps its last one takes two in turn; somebody else may keep
-#: the first ones.
+#: Number of results of each kernel. A loop that keeps its last one alternates between two; another
+#: user may keep the first ones.
 COUNT = 4
-_MAX_ELEMENTS = 8192  # elements; for larger results the time to make them is nothing
+_MAX_ELEMENTS = 8192  # elements; the time to create larger results does not matter
 
-#: Results of batches that are kept, and the most numbers in one
+#: Number of results of batches that are kept, and maximum number of elements
 BATCHES, MAX_BATCH = 2, 1 << 19
 
-# What a result looks like that there is none of, or whose count cannot be read: it is in use.
+# Placeholder of a missing result, or one whose count cannot be read: in use.
 _IN_USE = ctypes.create_string_buffer(64)
 
 
 def pooled_results(outputs: Sequence[Output], result: Optional[type] = None) -> List[Any]:
-    """Return the results of a kernel that are used again.
+    """Return the reusable results of a kernel.
 
     Arrays, or named tuples of arrays and numbers.
 
     :param result: type of a named tuple of several outputs
-    :return: COUNT results, or none of a kernel that has a new one for each call
+    :return: COUNT results, or none for a kernel with a new one for each call
     """
     if sum(output.size for output in outputs) > _MAX_ELEMENTS:
         return []
@@ -63,13 +63,13 @@ def pooled_results(outputs: Sequence[Output], result: Optional[type] = None) -> 
         for _ in range(COUNT)
     ]
     for each in own:
-        # Arrays of numbers are in no circle, so that the search for garbage may leave it out.
+        # Arrays of numbers are in no cycle: the garbage collector need not track them.
         _untrack(each)
     return own
 
 
 def max_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
-    """Return most rows of a batch whose result is used again, -1 if none is.
+    """Return the maximum rows of a batch whose result is reused, -1 if none is.
 
     :param result: type of a named tuple of several outputs
     """
@@ -79,7 +79,7 @@ def max_rows(outputs: Sequence[Output], result: Optional[type] = None) -> int:
 
 
 def _is_plain(result: type) -> bool:
-    """Return whether nobody can keep anything in such a result, nor a weak reference to it."""
+    """Return whether such a result allows no further attributes and no weak references."""
     return not (result.__dictoffset__ or result.__weakrefoffset__)
 
 
@@ -89,7 +89,7 @@ def _untrack(item: object) -> None:
 
 
 def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
-    """Return the addresses of a kernel's own results for its machine code, COUNT in any case."""
+    """Return the addresses of a kernel's results for its machine code, always COUNT of them."""
     if not results or not counts_references():
         return (ctypes.addressof(_IN_USE),) * COUNT
     return tuple(map(id, results))
@@ -99,7 +99,7 @@ def addresses(results: Sequence[Any]) -> Tuple[int, ...]:
 def counts_references() -> bool:
     """Return whether the interpreter and NumPy have the layout that machine code assumes."""
     if sys.byteorder != 'little':
-        return False  # the lower half of the count would be elsewhere
+        return False  # the low half of the count would be elsewhere
     array = np.empty(3)
 
     def count() -> int:

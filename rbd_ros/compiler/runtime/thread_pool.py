@@ -2,14 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Thread pool for the rows of a batch, in machine code that needs no interpreter.
 
-A job says what is to be done, in words of 64 bit. Its owner calls `run`, which publishes it for
-the helpers and begins itself at once. All take chunks of rows until none is left, so a helper that
-comes late, or never, is not waited for; only for a chunk that it has begun. The helpers are
-threads that sleep in `help` for ever. One job is published at a time: a caller that finds another
-one there does all of its own rows alone.
+A job describes the work, in words of 64 bits. Its owner calls `run`, which publishes it for the
+helpers and starts itself at once. All take chunks of rows until none is left, so a late helper is
+waited for only if it has started a chunk. The helpers are threads that sleep in `help` forever.
+One job is published at a time: another caller does all of its rows alone.
 
-What is taken is counted by atomic additions; all else that the threads have in common is changed
-under a mutex of the C library.
+Atomic additions count taken chunks; a mutex of the C library guards all other shared data.
 """
 
 from __future__ import annotations
@@ -17,7 +15,7 @@ from __future__ import annotations
 from rbd_ros.compiler.runtime.memory_layouts import ALIGNMENT, JOB, POOL
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
-_SPINS = 20_000  # for what comes soon before a thread sleeps: some 20 us
+_SPINS = 20_000  # rounds before a thread sleeps: some 20 us
 
 
 class _Text(Routine):
@@ -40,12 +38,12 @@ class _Text(Routine):
         self.put('%job', 'i64', value, str(JOB[name]))
 
     def count(self, name: str) -> str:
-        """Return value of a word of the job, and add one to it, atomically."""
+        """Return the value of a word of the job, and increment it atomically."""
         word = self.at('%job', 'i64', str(JOB[name]))
         return self.value(f'atomicrmw add ptr {word}, i64 1 monotonic')
 
     def lock(self) -> None:
-        """Take the mutex."""
+        """Lock the mutex."""
         self.value(f'call i32 {self.pool("lock")}(ptr {self.pool("mutex")})')
 
     def unlock(self) -> None:
@@ -53,7 +51,7 @@ class _Text(Routine):
         self.value(f'call i32 {self.pool("unlock")}(ptr {self.pool("mutex")})')
 
     def wait(self, condition: str) -> None:
-        """Sleep until a condition is signaled; the mutex is free meanwhile."""
+        """Sleep until a condition is signaled; the mutex is unlocked meanwhile."""
         condition, mutex = self.pool(condition), self.pool('mutex')
         self.value(f'call i32 {self.pool("wait")}(ptr {condition}, ptr {mutex})')
 
@@ -63,7 +61,7 @@ class _Text(Routine):
 
     def allocate(self) -> str:
         """Return the memory for a scratch array, or null."""
-        # `malloc` aligns to 16 bytes; what is aligned by hand needs so much more.
+        # `malloc` aligns to 16 bytes; manual alignment needs more memory.
         size = self.value(f'add i64 {self.word("scratch")}, {ALIGNMENT}')
         return self.value(f'call ptr {self.pool("malloc")}(i64 {size})')
 
@@ -83,18 +81,18 @@ class _Text(Routine):
 def _take_function() -> str:
     """Return the text of `take`: process chunks of a job until none is left.
 
-    Who has the job begins with the first rows, the helpers with the last: from one batch to the
-    next each finds in its own caches what it read and wrote before. Where chunks went to anyone
-    came first, two processors sometimes took as long as one: what one wrote the other had to give.
+    The owner of the job begins with the first rows, the helpers with the last: so each thread
+    finds its data of the previous batch in its cache. With chunks in order of arrival, two
+    processors sometimes took as long as one, as they exchanged cache lines.
     """
     r = _Text('internal void @take(ptr %job, ptr %memory, i1 %helps)')
     rows, chunk, chunks = r.word('rows'), r.word('chunk'), r.word('chunks')
     final = r.value(f'sub i64 {chunks}, 1')
-    own = r.array('i64', 1)  # chunks that the caller has begun with
+    own = r.array('i64', 1)  # chunks that the caller has started
     r.put(own, 'i64', '0')
     r.label('more')
-    # No mutex here, which may put to sleep who finds it taken. The order of memory is that of the
-    # mutex under which a job is found and left; within a job the rows are disjoint.
+    # No mutex here, where a thread might sleep. The mutex under which a job is found and left
+    # orders memory; within a job the rows are disjoint.
     r.unless(r.value(f'icmp slt i64 {r.count("taken")}, {chunks}'), 'end')
     r.choose('%helps', 'last', 'first')
     r.label('first')
@@ -108,7 +106,7 @@ def _take_function() -> str:
     number = r.value(f'phi i64 [ {number}, %first ], [ {from_last}, %last ]')
     begin = r.value(f'mul i64 {number}, {chunk}')
     end = r.value(f'add i64 {begin}, {chunk}')
-    # what is less than a chunk at the end goes with the last one: no chunk may be very short
+    # the rest of less than a chunk belongs to the last one: no chunk is very short
     end = r.value(f'select i1 {r.same(number, final, "i64")}, i64 {rows}, i64 {end}')
     r.batch('%memory', begin, end)
     r.go('more')
@@ -118,37 +116,35 @@ def _take_function() -> str:
 
 
 def _run_function() -> str:
-    """Return text of `run`: do a job, with helpers if it is long enough; 0 if memory is short."""
+    """Return text of `run`: do a job, with helpers if it is long; 0 if memory is short."""
     r = _Text('i64 @run(ptr %job)')
-    # Before anything is begun: what has been begun could not be undone.
+    # Before any work, which could not be undone.
     memory, rows = r.allocate(), r.word('rows')
     r.when(r.same(memory, 'null'), 'no_memory')
-    # One chunk is nothing to share.
+    # A single chunk needs no helpers.
     r.unless(r.value(f'icmp slt i64 {r.word("chunk")}, {rows}'), 'alone')
     r.when(r.value(f'icmp slt i64 {r.get("@threads", "i64")}, 2'), 'alone')
     r.set_word('chunks', r.value(f'sdiv i64 {rows}, {r.word("chunk")}'))
     for name in ('taken', 'from_last', 'helpers'):
         r.set_word(name, '0')
     r.lock()
-    # The helpers are busy with the other one.
+    # Another job has the helpers.
     r.unless(r.same(r.pool('job'), 'null'), 'busy')
     r.publish('%job')
     r.signal('arrived')
     r.unlock()
     r.do(f'call void @take(ptr %job, ptr {memory}, i1 false)')
-    # Helpers are in their last chunks, which take less time than to sleep and be woken up.
+    # Helpers finish their last chunks sooner than a thread can sleep and wake.
     with r.loop(str(_SPINS)):
         helpers = r.at('%job', 'i64', str(JOB['helpers']))
         at_work = r.value(f'load atomic i64, ptr {helpers} monotonic, align 8')
         r.when(r.same(at_work, '0', 'i64'), 'done')
     r.label('done')
     r.lock()
-    # A helper that found no rows left may have taken it down already, and another job may be
-    # published.
+    # A helper without rows may have withdrawn the job already, and another one may be published.
     with r.only_if(r.same(r.pool('job'), '%job')):
         r.publish('null')
-    # A condition may also come from the helpers of another job: whether this one's are done is
-    # asked each time.
+    # Helpers of another job may signal the condition, so the count is checked again.
     r.label('check')
     r.when(r.same(r.word('helpers'), '0', 'i64'), 'complete')
     r.wait('finished')
@@ -169,11 +165,10 @@ def _run_function() -> str:
 
 
 def _help_function() -> str:
-    """Return the text of `help`: help with every job that comes, for ever."""
+    """Return the text of `help`: help with every job, forever."""
     r = _Text('void @help()')
     r.label('look')
-    # Batches often come one after the other, some microseconds apart, and to wake up takes longer
-    # than that: it looks out for the next one for a while.
+    # Batches often follow each other within microseconds, less than waking up takes: spin first.
     with r.loop(str(_SPINS)):
         job = r.at('@pool', 'ptr', str(POOL.index('job')))
         found = r.value(f'load atomic i64, ptr {job} monotonic, align 8')
@@ -183,11 +178,11 @@ def _help_function() -> str:
     r.label('found')
     found = r.pool('job')
     r.unless(r.same(found, 'null'), 'job')
-    # The mutex is held from `found` on, so no job comes between the look and the sleep.
+    # The mutex is held from `found` on, so no job is missed before the sleep.
     r.wait('arrived')
     r.go('found')
     r.label('job')
-    # The job is on its caller's stack, and valid as long as it is published and the mutex is held.
+    # The job is on its caller's stack: valid while it is published and the mutex is held.
     r.do(f'call void @help_with(ptr {found})')
     r.unlock()
     r.go('look')
@@ -195,31 +190,31 @@ def _help_function() -> str:
 
 
 def _help_with_function() -> str:
-    """Return the text of `help_with`, which has the mutex when it begins and when it ends."""
+    """Return the text of `help_with`, which holds the mutex at its beginning and end."""
     r = _Text('internal void @help_with(ptr %job)')
-    others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # all but who has the job
+    others = r.value(f'sub i64 {r.get("@threads", "i64")}, 1')  # without the owner
     enough = r.value(f'icmp sge i64 {r.word("helpers")}, {others}')
     r.when(enough, 'enough')
-    # Counted before the mutex is free: from now on the caller waits for this helper.
+    # Counted before the mutex is unlocked: from now on the caller waits for this helper.
     r.set_word('helpers', r.value(f'add i64 {r.word("helpers")}, 1'))
     r.unlock()
-    # Without memory it helps with nothing: the others do its rows.
+    # Without memory it does nothing: the others do its rows.
     memory = r.allocate()
     with r.only_if(r.value(f'icmp ne ptr {memory}, null')):
         r.do(f'call void @take(ptr %job, ptr {memory}, i1 true)')
         r.do(f'call void {r.pool("free")}(ptr {memory})')
     r.lock()
-    # No rows are left: nobody else need come for it.
+    # No rows are left: withdraw the job.
     with r.only_if(r.same(r.pool('job'), '%job')):
         r.publish('null')
-    # The last time that the job is touched: once the mutex is free, it may be gone.
+    # The last access to the job: once the mutex is unlocked, it may be gone.
     remaining = r.value(f'sub i64 {r.word("helpers")}, 1')
     r.set_word('helpers', remaining)
     with r.only_if(r.same(remaining, '0', 'i64')):
         r.signal('finished')
     r.do('ret void')
     r.label('enough')
-    # Until another job is published; this one does not need more.
+    # Until another job is published.
     r.wait('arrived')
     r.do('ret void')
     return r.text()

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A program as a function in C99: a text that stands alone, for where there is no Python.
+"""A program as a function in C99: a self-contained text, for systems without Python.
 
-`source(kernel.definition.program())` is the text. What it computes is what the kernel does, to
+`source(kernel.definition.program())` is the text. Its results are those of the kernel, up to
 rounding. Sines and cosines of doubles up to 1e5 rad are a loop over all angles, which compilers
-turn into vectors; beyond, and of floats, they are those of math.h, so that angles beyond 2^49 rad
-are numbers here.
+vectorize; beyond, and for floats, they are those of math.h, so angles beyond 2^49 rad have results
+here.
 """
 
 from __future__ import annotations
@@ -43,27 +43,27 @@ _FORMS = {
     COS: 'cos{suffix}({})',
     WHERE: '{} > 0.0{suffix} ? {} : {}',
 }
-#: Kinds of numbers, and what C writes behind a constant or a function of one.
+#: Types of numbers, and C's suffixes of their constants and functions.
 SUFFIXES = {'double': '', 'float': 'f'}
 _KEYWORDS = """
     auto break case char const continue default do double else enum extern float for goto if inline
     int long register restrict return short signed sizeof static struct switch typedef union
     unsigned void volatile while
 """.split()
-# What the text itself says, beside v1, v2, ... for the values of nodes
+# Further identifiers in the text, beside v1, v2, ... for the values of nodes
 _OWN = ['sqrt', 'sin', 'cos', 'sqrtf', 'sinf', 'cosf', 'isfinite', 'NAN', 'HUGE_VAL', 'HUGE_VALF']
 _OWN += ['fabs', 'rint', 'finite', 'i', 'kept', 'angles']
 _LOCAL = re.compile(r'v\d+')
 
-# A longer program becomes several functions: the time and memory that compilers take grow faster
-# than the length of one.
+# A longer program becomes several functions, as time and memory of compilers grow faster than the
+# length of one.
 _NODES_PER_PART = 1000
 
 
-# The sines of `angles` into `kept`, their cosines behind them: reduced by the multiple k of pi/2,
-# whose three parts have so few bits that k times the first two is exact, with what rounding leaves
-# in `t`; then the polynomials of FDLIBM. No branch and no comparison is in the loop, or compilers
-# that heed floating-point traps make no vectors of it: `odd` and `back` are 0 or 1.
+# The sines of `angles` into `kept`, their cosines after them. Reduction by the multiple k of pi/2,
+# in three parts with so few bits that k times the first two is exact, and the rounding error in
+# `t`; then the polynomials of FDLIBM. The loop has no branch and no comparison, which compilers
+# that respect floating-point traps would not vectorize: `odd` and `back` are 0 or 1.
 _SINE_COSINE = """\
 static void {name}(const double *restrict angles, double *restrict kept)
 {{
@@ -99,12 +99,12 @@ static void {name}(const double *restrict angles, double *restrict kept)
     }}
 }}
 """
-# Angles of which the loop takes so many at a time or fewer steps are wasted on
+# Number of angles at a time for which the loop wastes few steps
 _AT_ONCE = 4
-# Operations of an angle that is written out where the loop begins: those of a mimic joint are few
+# Maximum operations of an angle that is expanded in the loop, as of mimic joints
 _FEW = 8
 
-# Bytes that a call takes beside its variables: registers that it saves, where it returns to
+# Bytes of a call beside its variables: saved registers, return address
 _FRAME = 1024
 
 
@@ -113,7 +113,7 @@ class Function(NamedTuple):
 
     :param source: text of the function, which needs math.h and nothing else
     :param declaration: its comment and its prototype, for a header that C++ reads as well
-    :param stack: bytes of stack that a call takes at most, whatever the compiler keeps there
+    :param stack: maximum bytes of stack of a call, for any compiler
     """
 
     source: str
@@ -129,16 +129,16 @@ def source(program: Program, name: Optional[str] = None) -> str:
 def function(program: Program, name: Optional[str] = None, precision: str = 'double') -> Function:
     """Return the C99 function that computes a program.
 
-    It allocates nothing and calls nothing but math.h.
+    It allocates nothing and calls only math.h.
 
-    Its arguments are the arrays that go in, by name, then those that come out, matrices row by
-    row, with one underscore or more after a name that C or another argument has taken. No two may
-    overlap. A not-a-number or an infinity in any input makes every output not-a-number, which a
-    compiler that assumes finite numbers only (-ffast-math) may undo.
+    Its arguments are the input arrays, by name, then the output arrays, matrices row by row, with
+    one underscore or more after a name that C or another argument has taken. No two may overlap.
+    A not-a-number or an infinity in any input makes every output not-a-number, which a compiler
+    that assumes finite numbers only (-ffast-math) may undo.
 
     :param name: name of the function; that of the program if None
     :param precision: type of its numbers, 'double' or 'float'
-    :raises ValueError: if the name is none in C, or there is no such kind
+    :raises ValueError: for an invalid name in C, or an unknown precision
     """
     name = program.name if name is None else name
     if not re.fullmatch(r'[A-Za-z]\w*', name, re.ASCII) or name in _KEYWORDS:
@@ -160,7 +160,7 @@ class _Text:
         self._precision, self._suffix = precision, SUFFIXES[precision]
         self._angles = self._plain_angles() if precision == 'double' else []
         count = -(-len(self._angles) // _AT_ONCE) * _AT_ONCE
-        # The array of what is kept begins with their sines and cosines.
+        # The array of kept values begins with their sines and cosines.
         taken_slots = {
             number: self._angles.index(angle) + count * (operation == COS)
             for number, (operation, angle, *_) in self._sines_and_cosines()
@@ -168,13 +168,13 @@ class _Text:
         }
         self._angle_count = count
         self._parts = cut(program, self._live(set(taken_slots)), _NODES_PER_PART)
-        # Outputs that are such a sine or cosine wait for no part.
+        # Outputs that are such a sine or cosine are ready before all parts.
         self._parts[0].places.setdefault(START, []).extend(
             place
             for place, value in enumerate(program.flat)
             if isinstance(value, Symbol) and value.number in taken_slots
         )
-        # Parts are functions, which an argument of the same name would hide.
+        # Parts are functions, which an argument of the same name would shadow.
         parts = (f'{name}_{k}' for k in range(len(self._parts)))
         taken = {name, *parts, f'{name}_angles', *_KEYWORDS, *_OWN}
         self._ins = [_identifier(array, taken) for array, _ in program.inputs]
@@ -183,12 +183,12 @@ class _Text:
         self._sizes = dict(zip(self._ins, (size for _, size in program.inputs)))
         self._sizes.update(zip(self._outs, (output.size for output in program.outputs)))
         self._slots, self._length = keep(program.graph, self._parts, taken_slots, 2 * count)
-        self._used: Set[str] = set()  # arrays that the part at hand names
+        self._used: Set[str] = set()  # arrays named in the present part
 
     def whole(self) -> str:
         """Return the text of the function, after those of its parts if there are several."""
         lines = ['#include <math.h>', '']
-        # On the stack of the function itself: it may run in several threads, and without a heap.
+        # On the function's stack: thread-safe, and without a heap.
         body = [f'{self._precision} kept[{self._length}];'] if self._length else []
         if self._angles:
             function = f'{self._name}_angles'
@@ -214,7 +214,7 @@ class _Text:
         return ((k, nodes[k]) for k in self._program.live if nodes[k][0] in (SIN, COS))
 
     def _plain_angles(self) -> List[int]:
-        """Return the indices of angles that are few operations from inputs, without sines."""
+        """Return the indices of angles with few operations from inputs, without sines."""
         nodes = self._program.graph.nodes
 
         def is_plain(angle: int) -> bool:
@@ -239,7 +239,7 @@ class _Text:
         return f'({_FORMS[operation].format(*map(self._written_out, rest))})'
 
     def _live(self, known: Set[int]) -> List[int]:
-        """Return nodes that outputs need, in order of evaluation, if some are known already."""
+        """Return nodes that outputs need, in order of evaluation, without the known ones."""
         program = self._program
         needed: Set[int] = set()
         stack = [value.number for value in program.flat if isinstance(value, Symbol)]
@@ -260,7 +260,7 @@ class _Text:
         """Return the bytes of stack that a call takes at most."""
         most = max(len(part.nodes) for part in self._parts)
         size = 8 if self._precision == 'double' else 4
-        # A compiler that optimizes nothing keeps each value there, and what it was made of.
+        # Without optimization, each value and its operands are on the stack.
         return size * (self._length + 2 * most) + 2 * _FRAME
 
     def _comment(self) -> List[str]:
@@ -271,14 +271,14 @@ class _Text:
             shape = ' x '.join(map(str, output.shape)) if len(output.shape) > 1 else ''
             lines.append(f'out  {c}[{output.size}]' + f': {shape}, row by row' * bool(shape))
         lines.append('Arrays must not overlap. No number in any input: none in any output.')
-        # Names are those of links and joints, in which anything may stand.
+        # Names of links and joints may contain anything.
         text = '\n'.join(f' * {line}' for line in lines).replace('*/', '* /')
         return ['/*', *text.splitlines(), ' */']
 
     def _test(self) -> List[str]:
         """Return the statements that return not-a-numbers if an input is not finite."""
         lines = ['int finite = 1;']
-        # What has no elements is not mentioned again, of which compilers would warn.
+        # Arrays without elements are unused, of which compilers would warn.
         lines += [f'(void){c};' for c in (*self._ins, *self._outs) if not self._sizes[c]]
         for c in self._ins:
             if self._sizes[c]:
@@ -294,16 +294,15 @@ class _Text:
     def _body(self, part: Part) -> List[str]:
         """Return statements that evaluate a part; outputs are stored as soon as they are known."""
         graph, here = self._program.graph, set(part.nodes)
-        # A part takes the arrays that it names and no others: unused parameters are warned of,
-        # too.
+        # A part has only the array parameters that it uses, to avoid warnings.
         self._used = set()
         lines = self._stores(part.places.get(START, ()), here)
         for number in part.nodes:
             operation, *operands = graph.nodes[number]
             values = (self._operand(k, here) for k in operands)
             text = _FORMS[operation].format(*values, suffix=self._suffix)
-            # One operation a line, and nothing reassociated: results are rounded as in the graph.
-            # Whether a product is taken into a sum, the compiler of C decides.
+            # One operation a line, not reassociated: rounded as in the graph. The C compiler
+            # decides about fused multiply-add.
             lines.append(f'const {self._precision} v{number} = {text};')
             if number in self._slots:
                 lines.append(f'{self._array("kept")}[{self._slots[number]}] = v{number};')
@@ -333,12 +332,12 @@ class _Text:
         return f'v{number}' if number in here else f'{self._array("kept")}[{self._slots[number]}]'
 
     def _literal(self, value: float) -> str:
-        """Return constant of C, the nearest number of its kind; doubles are bitwise exact."""
+        """Return a constant of C, the nearest number of its type; doubles are bitwise exact."""
         if math.isnan(value):
             return 'NAN'
         if math.isinf(value):
             return f'{"-" * (value < 0.0)}HUGE_VAL{self._suffix.upper()}'
-        # The shortest text that is read as this double, by Python and by C.
+        # The shortest text that Python and C read as this double.
         return repr(value) + self._suffix
 
     def _array(self, name: str) -> str:
@@ -352,8 +351,8 @@ class _Text:
         sizes: Dict[str, int] = {**self._sizes, 'kept': self._length}
         return ', '.join(
             ('const ' if c in self._ins else '')
-            # `restrict`, or the compiler would read inputs again after each result that is stored.
-            # An array without elements does not exist in C.
+            # Without `restrict`, inputs would be read again after each store. C has no arrays
+            # without elements.
             + (
                 f'{self._precision} {c}[restrict {sizes[c]}]'
                 if sizes[c]
@@ -364,9 +363,9 @@ class _Text:
 
 
 def _identifier(name: str, taken: Set[str]) -> str:
-    """Return the name of an array in C, which is taken from then on."""
+    """Return the name of an array in C, and reserve it."""
     found = re.sub(r'\W', '_', name, flags=re.ASCII)
-    # C reserves names with a leading underscore, and none begins with a digit.
+    # C reserves leading underscores, and names cannot begin with a digit.
     if not found[:1].isalpha():
         found = f'x{found}'
     while found in taken or _LOCAL.fullmatch(found):

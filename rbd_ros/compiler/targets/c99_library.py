@@ -20,15 +20,15 @@ def library(
 ) -> Dict[str, str]:
     """Return the texts of the files of a library, by file name.
 
-    It needs math.h and nothing else, allocates nothing, calls itself nowhere, and has no state:
-    its functions may run in several threads at once.
+    It needs only math.h, allocates nothing, has no recursion and no state: its functions are
+    thread-safe.
 
-    :param programs: what it computes, by name; the functions are called `<name>_<its name>`
-    :param name: name of the library, a name in C
+    :param programs: programs by name; the functions are called `<name>_<its name>`
+    :param name: name of the library, an identifier of C
     :param precision: type of its numbers, 'double' or 'float'
     :param constants: numbers that the header defines, by name in capitals
     :param notes: lines of the comment at the head of the header
-    :raises ValueError: if the name is none in C, or there is no such kind of numbers
+    :raises ValueError: for an invalid name in C, or an unknown precision
     """
     functions = {
         each: c99.function(program, f'{name}_{each}', precision)
@@ -37,14 +37,14 @@ def library(
     header = f'{name}.h'
     files = {header: _header(functions, name, precision, constants, notes)}
     for each, function in functions.items():
-        # With its own prototype in sight, a compiler sees whether both agree.
+        # With the header, the compiler checks the prototype.
         files[f'{name}_{each}.c'] = f'#include "{header}"\n{function.source}'
     files['CMakeLists.txt'] = _cmake(name, [file for file in files if file.endswith('.c')])
     return files
 
 
 def library_name(text: str) -> str:
-    """Return the name in C that is like a text: of letters, digits and underscores."""
+    """Return an identifier of C similar to a text: letters, digits and underscores."""
     found = re.sub(r'\W+', '_', text, flags=re.ASCII).strip('_').lower()
     return found if found[:1].isalpha() else f'robot_{found}'.rstrip('_')
 
@@ -57,7 +57,7 @@ def _header(
     notes: Sequence[str],
 ) -> str:
     guard, capitals = f'{name}_H'.upper(), name.upper()
-    # Names of joints may hold anything.
+    # Names of joints may contain anything.
     comment = '\n'.join(f' * {note}'.rstrip() for note in notes).replace('*/', '* /')
     lines = ['/*', *comment.splitlines(), ' */', f'#ifndef {guard}', f'#define {guard}', '']
     lines += [f'#define {capitals}_{key} {value}' for key, value in constants.items()]

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A program run node by node on NumPy's numbers, real or complex, one state or arrays of them.
+"""Evaluation of a program node by node on NumPy numbers, real or complex, or arrays of them.
 
-For machines without a compiler, and an oracle for what else is made of a graph: on complex numbers
-it gives derivatives without truncation or cancellation, f'(x) = Im f(x + i h) / h.
+For machines without a compiler, and as a reference for other targets: complex numbers give
+derivatives without truncation or cancellation (complex step), f'(x) = Im f(x + i h) / h.
 """
 
 from __future__ import annotations
@@ -35,9 +35,9 @@ Number = Any  # float, complex or an array of them
 
 
 def _where_positive(condition: Number, yes: Number, no: Number) -> Number:
-    """Return choice by the sign of the real part: a complex step takes the branch of its state."""
-    # Both branches have been evaluated already. `where` makes an array of a number too, and [()] a
-    # number of that.
+    """Choose by the sign of the real part: a complex step takes the branch of its state."""
+    # Both branches are evaluated. `where` returns an array even for a number; [()] converts it
+    # back.
     return np.where(np.real(condition) > 0.0, yes, no)[()]
 
 
@@ -56,7 +56,7 @@ _OPERATIONS: Dict[int, Callable[..., Number]] = {
 def interpret(program: Program, inputs: Mapping[str, Sequence[Number]]) -> List[List[Number]]:
     """Return the values of a program's outputs, in the arithmetic of IEEE 754: nothing raises.
 
-    Unlike in a kernel, an input that is no number spoils only what depends on it.
+    Unlike in a kernel, NaN in an input affects only dependent results.
 
     :param inputs: elements of each input array by its name: numbers, or arrays of equal shape for
         many states at once
@@ -65,13 +65,13 @@ def interpret(program: Program, inputs: Mapping[str, Sequence[Number]]) -> List[
     :raises ValueError: if an input that the outputs depend on is missing
     """
     values: Dict[int, Number] = {}
-    with np.errstate(all='ignore'):  # what a branch not taken divides by may be zero
+    with np.errstate(all='ignore'):  # a branch not taken may divide by zero
         for number in program.live:
             node = program.graph.nodes[number]
             if node[0] == INPUT:
                 values[number] = _element(inputs, node[1], node[2])
             elif node[0] == CONSTANT:
-                # A float of Python would raise where it is divided by zero.
+                # A Python float would raise on division by zero.
                 values[number] = np.float64(node[1])
             else:
                 operation = _OPERATIONS[node[0]]
@@ -83,7 +83,7 @@ def _element(inputs: Mapping[str, Sequence[Number]], name: str, index: int) -> N
     if name not in inputs or len(inputs[name]) <= index:
         raise ValueError(f'the input {name}[{index}] is missing')
     value = np.asarray(inputs[name][index])
-    # NumPy's scalars, unlike Python's floats, divide by zero without an exception
+    # NumPy scalars, unlike Python floats, divide by zero without an exception
     return (value if value.dtype.kind in 'fc' else value.astype(float))[()]
 
 

@@ -1,12 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops over data as C99: the same typed functions that `llvm_loops` makes LLVM text of.
+"""Loops over data as C99, from the same typed functions as `llvm_loops`.
 
-All sizes are known here, since the text is written for the records of one robot: arrays become
-members of structs, lengths become numbers, and what does not change while the loops run becomes
-constants. c99_values.py says what a value can be, c99_records.py what records become,
-c99_operations.py, c99_expressions.py and c99_statements.py write the text of a function, module.py
-that of an entry point.
+The text is for the records of one robot, so all sizes are known: arrays become members of structs,
+lengths become numbers, and constants of the loops become constants of C. c99_values.py has values,
+c99_records.py records; c99_operations.py, c99_expressions.py and c99_statements.py write
+functions, module.py entry points.
 """
 
 from rbd_ros.compiler.targets.c99_loops.module import loop_module, LoopModule

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions of loops as expressions of C, in Python's order of evaluation.
 
-C leaves open which operand of an expression it evaluates first. So where one calls a function that
-may change something, those before it become variables of their own.
+C leaves the order of evaluation of operands open. So if one calls a function with side effects,
+those before it become separate variables.
 """
 
 from __future__ import annotations
@@ -34,30 +34,30 @@ from rbd_ros.compiler.targets.c99_loops.c99_values import (
 class Expressions:
     """Writes the expressions of one function.
 
-    :param module: where functions, tables and kernels come from
+    :param module: source of functions, tables and kernels
     """
 
     def __init__(self, module: Any):
         self.module = module
-        #: What a variable is in C
+        #: C value of each variable
         self.variables: Dict[ir.Variable, Value] = {}
         #: Statements so far, declarations before them, and names of variables of C
         self.lines: List[str] = []
         self.tops: List[str] = []
         self.taken: Set[str] = set()
-        #: The element that is being updated
+        #: The element of the present update
         self.current: Any = None
         self.evaluated: Dict[ir.Expression, Value] = {}
 
     def value(self, made: ir.Expression) -> Value:
-        """Return an expression of C; statements that it needs before it are written."""
+        """Return an expression of C, after writing the statements that it needs."""
         write = getattr(self, f'_{made.name}', None)
         if write is not None:
             return write(made)
         return operation(self.module, made, *self.values(made.operands))
 
     def aside(self, write: Callable[[], Any]) -> Tuple[Any, List[str]]:
-        """Return what is written, and the statements of it, which are not written yet."""
+        """Return the result of a writer, and its statements, which are not yet written."""
         outer, self.lines = self.lines, []
         found = write()
         inner, self.lines = self.lines, outer
@@ -69,7 +69,7 @@ class Expressions:
         for each in operands:
             value, lines = self.aside(lambda each=each: self.value(each))
             if lines or value.effect > LOCAL:
-                # Those before it that it may change; those that may change it.
+                # Unsafe earlier operands: those that it may change, or with side effects.
                 unsafe = READS if lines or value.effect == CHANGES else CHANGES
                 found = [x if x.effect < unsafe else self.temporary(x) for x in found]
             self.lines += lines
@@ -157,7 +157,7 @@ class Expressions:
     def _shared(self, made: ir.Expression) -> Value:
         if made not in self.evaluated:
             value = self.value(made.operands[0])
-            # C leaves the order of evaluation of operands open: a shared value comes first.
+            # C may evaluate operands in any order: a shared value comes first.
             self.evaluated[made] = value if value.text.isidentifier() else self.temporary(value)
         return self.evaluated[made]
 
@@ -178,7 +178,7 @@ class Expressions:
                 self.lines += [f'    {name} = {value.text};', '}']
                 result = Value(BOOL, name)
             else:
-                # Compilers ask for parentheses where && stands in ||.
+                # Compilers warn about && within || without parentheses.
                 left = result.within(binding if result.binding == binding else COMPARISON)
                 text = f'{left} {sign} {value.within(COMPARISON)}'
                 result = Value(BOOL, text, binding, max(result.effect, value.effect))
@@ -191,7 +191,7 @@ class Expressions:
         test = self.value(condition)
         written = [self.aside(lambda each=each: self.value(each)) for each in branches]
         values = [value for value, _ in written]
-        # `?:` evaluates one branch, too; a branch that needs statements becomes an `if`.
+        # `?:` evaluates one branch too; a branch with statements becomes an `if`.
         if not any(lines for _, lines in written):
             form = '{} ? {} : {}'
             return combined(made.type, CHOICE, form, test, *values, within=COMPARISON)

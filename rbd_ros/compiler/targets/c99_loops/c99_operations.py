@@ -22,8 +22,8 @@ from rbd_ros.compiler.targets.c99_loops.c99_values import (
     Value,
 )
 
-#: How tightly operators are bound; whatever is bound like `|` and `or` has parentheses in another
-#: expression, and so have its own operands: C orders those otherwise than Python, or readers do.
+#: Precedence of operators. The lowest ones (like `|` and `or`) have parentheses in other
+#: expressions, and around their own operands: there C differs from Python, or surprises readers.
 _BINARY: Dict[str, int] = {
     **dict.fromkeys(('+', '-'), SUM),
     **dict.fromkeys(('*', '/'), PRODUCT),
@@ -32,7 +32,7 @@ _BINARY: Dict[str, int] = {
 }
 _UNARY = {'negative': '-', 'not': '!'}
 
-#: Functions that a text has of its own where it needs them.
+#: Auxiliary functions, which a text includes if it needs them.
 HELPERS: Dict[str, Tuple[str, str]] = {
     'lesser': ('double {}(double a, double b)', 'return b < a ? b : a;'),
     'greater': ('double {}(double a, double b)', 'return b > a ? b : a;'),
@@ -57,15 +57,15 @@ _EXTREMES = {'min': 'lesser', 'max': 'greater'}
 def operation(module: Any, made: Expression, *values: Value) -> Value:
     """Return the result of an operation.
 
-    :param module: where auxiliary functions and kernels are asked for
+    :param module: source of auxiliary functions and kernels
     :param values: its operands
-    :raises CompileError: if it is not written in C
+    :raises CompileError: if C does not support it
     """
     name, kind = made.name, made.type
     if name in _BINARY:
         binding = _BINARY[name]
         left = {OR: ATOM, COMPARISON: SUM}.get(binding, binding)
-        # To the left, as Python does: a - (b - c) and a + (b + c) keep their parentheses.
+        # Left-associative, as in Python: a - (b - c) and a + (b + c) keep their parentheses.
         right = left + 1 if left == binding else left
         form = f'{values[0].within(left)} {name} {values[1].within(right)}'
         return combined(kind, binding, '{}', *values)._replace(text=form)
@@ -73,7 +73,7 @@ def operation(module: Any, made: Expression, *values: Value) -> Value:
         return combined(kind, UNARY, f'{_UNARY[name]}{{}}', *values, within=ATOM)
     if name == 'convert':
         if values[0].type == BOOL:
-            # No cast: compilers warn of comparisons with what a bool never is.
+            # No cast: compilers warn about comparisons of bools with other numbers.
             form = '{} ? 1 : 0' if kind == INT else '{} ? 1.0 : 0.0'
             return combined(kind, CHOICE, form, *values, within=COMPARISON)
         return combined(kind, UNARY, f'({C_NUMBERS[kind]}){{}}', *values, within=ATOM)

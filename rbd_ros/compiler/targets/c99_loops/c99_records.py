@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Records as C: those that change become structs, constants become tables of numbers."""
+"""Records as C: structs for variables, tables of numbers for constants."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ from rbd_ros.compiler.targets.c99_loops.c99_values import C_NUMBERS, literal, nu
 class StructType(RecordType):
     """Type of one record.
 
-    :param name: name of its struct, of which constant records have none
+    :param name: name of its struct; constant records have none
     """
 
     def __init__(self, name: str, is_constant: bool = False):
         super().__init__(name, is_constant)
-        #: Where the fields are that are not known; a text is that of a member, or of a table
+        #: C values of variable fields: members, or tables
         self.places: Dict[str, Value] = {}
 
     def add(self, field: str, kind: Any, text: str, offset: Any = None) -> None:
-        """Add an unknown field."""
+        """Add a variable field."""
         self.fields[field], self.places[field] = kind, Value(kind, text, offset=offset)
 
 
 class Records:
-    """Types of the records that loops work on, and the text that declares them."""
+    """Types of the records of loops, and their declarations."""
 
     def __init__(self) -> None:
         self._structs: List[str] = []
@@ -63,24 +63,21 @@ class Records:
                 made.add(field, kind, home, number(offset) if home != field else None)
                 shape = ' x '.join(map(str, value.shape))
                 if home == field:
-                    # What has no elements does not exist in C.
+                    # C has no arrays without elements.
                     size = max(kind.size, 1)
                     line = f'{C_NUMBERS[kind.number]} {field}[{size}];'
                     members.append(line + f'  /* {shape} */' * (value.ndim > 1))
                 else:
                     members.append(f'/* {field}: {shape} from {home}[{offset}] */')
             else:
-                # Records do not change while a loop runs, only their arrays.
+                # Only arrays of records change while a loop runs.
                 made.fields[field] = value
         body = '\n'.join(f'    {member}' for member in members or ['char nothing;'])
         self._structs.append(f'struct {name} {{\n{body}\n}};\n')
         return made
 
     def constants(self, record: Tuple[Any, ...], name: str) -> StructType:
-        """Return the type of a record that never changes.
-
-        Its numbers are known, its arrays are tables.
-        """
+        """Return the type of a constant record: known numbers, and tables for arrays."""
         made = StructType(type(record).__name__, True)
         for field, value in zip(record._fields, record):
             table = f'{name}_{field}'
@@ -89,7 +86,7 @@ class Records:
             elif isinstance(value, np.ndarray):
                 kind = _view(value, True)
                 made.add(field, kind, table)
-                # With all digits that a double needs, so that the C code computes the same bits.
+                # All digits of a double: the C code has the same bits.
                 numbers = [literal(x) for x in value.ravel().tolist()]
                 self._tables[table] = (
                     f'static const {C_NUMBERS[kind.number]} {table}[{max(kind.size, 1)}] = '
@@ -101,7 +98,7 @@ class Records:
 
     @property
     def structs(self) -> str:
-        """Declarations of all structs, each after those that it holds."""
+        """Declarations of all structs, in order of their dependence."""
         return '\n'.join(self._structs)
 
     @property
@@ -111,14 +108,14 @@ class Records:
 
 
 def _view(array: Any, is_constant: bool) -> ArrayType:
-    # Indices are computed from shapes alone, row by row; strides are not kept.
+    # Indices are computed from shapes alone, row-major; strides are not kept.
     if not array.flags.c_contiguous or array.dtype not in (np.float64, np.int64):
         raise ValueError('arrays must be contiguous and of float64 or int64')
     return ArrayType(FLOAT if array.dtype == np.float64 else INT, array.shape, is_constant)
 
 
 def _memories(record: Tuple[Any, ...]) -> Dict[str, Tuple[str, int]]:
-    """Return for each array the array of the record that holds its memory, and the place in it."""
+    """Return for each array the array of the record that owns its memory, and the offset."""
     arrays = {k: x for k, x in zip(record._fields, record) if isinstance(x, np.ndarray)}
     found = {}
     for name, array in arrays.items():
@@ -133,7 +130,7 @@ def _memories(record: Tuple[Any, ...]) -> Dict[str, Tuple[str, int]]:
                 and offset + array.nbytes <= whole.nbytes
             ):
                 found[name] = home, offset // array.itemsize
-    # A part as large as the whole: the other parts have no elements.
+    # A part of the same size as the whole: the other parts are empty.
     for name, array in arrays.items():
         first = next(
             (

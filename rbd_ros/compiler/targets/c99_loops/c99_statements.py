@@ -28,14 +28,14 @@ from rbd_ros.compiler.targets.c99_loops.c99_values import (
 )
 
 _SIGNS = ('+', '-', '*', '/')
-#: What a variable has that is declared before it has a value.
+#: Initial value of a variable that is declared before its first assignment.
 _NOTHING: Dict[Any, str] = {BOOL: 'false', INT: '0', FLOAT: '0.0'}
 
 
 def function_text(module: Any, function: ir.Function) -> Tuple[str, str]:
     """Return the prototype and text of a function.
 
-    :raises CompileError: if it cannot be written; it names the line
+    :raises CompileError: if it cannot be written, naming the line
     """
     return _Writer(module, function).text()
 
@@ -48,9 +48,9 @@ class _Writer(Expressions):
         self._function = function
         for variable in function.parameters:
             self.variables[variable] = Value(variable.type, self.new_name(variable.detail))
-        #: Names of what counts the rounds of loops, by those in Python
+        #: C names of loop counters, by their names in Python
         self._counters: Dict[str, str] = {}
-        #: Of variables in order: name, declaration, and what is left of it if nobody reads it
+        #: Name and declaration of each variable, in order, and its replacement if it is unused
         self._declared: List[Tuple[str, str, List[str]]] = []
 
     def text(self) -> Tuple[str, str]:
@@ -61,8 +61,8 @@ class _Writer(Expressions):
         declared = ', '.join(self.module.declaration(kind, c) for c, kind in given)
         name = self.module.name_of(instance)
         head = f'static {self.module.result_type(instance.result)} {name}({declared or "void"})'
-        # Generated code compiles without warnings with -Wall -Wextra: what is unused is removed,
-        # unused parameters are cast to void.
+        # Generated code has no warnings with -Wall -Wextra: unused variables are removed, unused
+        # parameters cast to void.
         body = self._without_unused([*self.tops, *self.lines])
         whole = '\n'.join(body)
         unused = [f'(void){c};' for c, _ in given if not re.search(rf'\b{c}\b', whole)]
@@ -72,8 +72,8 @@ class _Writer(Expressions):
         return f'{head};', f'{comment}{head}\n{{\n{lines}\n}}\n'
 
     def _without_unused(self, lines: List[str]) -> List[str]:
-        """Return the lines without variables that nobody reads."""
-        # The last ones first: those before are used for them alone, perhaps.
+        """Return the lines without unused variables."""
+        # In reverse order: earlier ones may be used for later ones only.
         for c, declared, instead in reversed(self._declared):
             if len(re.findall(rf'(?<![>.])\b{c}\b', '\n'.join(lines))) == 1:
                 at = next(k for k, line in enumerate(lines) if line.lstrip() == declared)
@@ -122,7 +122,7 @@ class _Writer(Expressions):
     def _right(self, made: ir.Expression, before: str) -> str:
         """Return the right side of an assignment, beginning with its sign.
 
-        :param before: text of what is assigned; empty if it has no value yet
+        :param before: text of the target; empty if it has no value yet
         """
         if made.name in _SIGNS:
             first, second = self.values(made.operands)
@@ -139,7 +139,7 @@ class _Writer(Expressions):
             place = self.place(made.target, array, indices)
             self.lines.append(f'{place.text} = {value.text};')
             return
-        # Read and stored in: what it is by, is evaluated once.
+        # An update: its indices are evaluated once.
         unsafe = READS if made.value.has_effect() else CHANGES
         given = self.values(operands)
         array, *indices = (self.temporary(x) if x.effect >= unsafe else x for x in given)
@@ -165,7 +165,7 @@ class _Writer(Expressions):
         condition = self.value(made.condition)
         then, otherwise = self._inner(made.then), self._inner(made.otherwise)
         self.lines += [f'if ({condition.text}) {{', *then]
-        # `else if` only if no statement had to precede the inner condition.
+        # `else if` only if the inner condition needs no statement.
         is_chain = len(made.otherwise) == 1 and isinstance(made.otherwise[0], ir.If)
         if is_chain and otherwise[0].startswith('    if ('):
             self.lines.append('} else ' + otherwise[0].lstrip())
@@ -175,7 +175,7 @@ class _Writer(Expressions):
         self.lines.append('}')
 
     def _do_While(self, made: ir.While) -> None:
-        # A condition that needs statements of its own is evaluated within the loop, in each round.
+        # A condition with statements is evaluated within the loop, in each round.
         condition, lines = self.aside(lambda: self.value(made.condition))
         if lines:
             self.lines += ['for (;;) {', *(f'    {line}' for line in lines)]
@@ -186,10 +186,10 @@ class _Writer(Expressions):
 
     def _do_For(self, made: ir.For) -> None:
         first, end = self.values([made.first, made.end])
-        # The range is that of the beginning, whatever the body changes.
+        # The range is fixed at the beginning.
         if not getattr(made.end, 'is_single', False):
             end = self.temporary(end, 'end')
-        # Loops with one counter in Python share its name in C; the scope of each is its loop.
+        # Loops with one counter in Python share its name in C; its scope is the loop.
         name = made.variable.detail
         if name not in self._counters:
             self._counters[name] = self.new_name(name)

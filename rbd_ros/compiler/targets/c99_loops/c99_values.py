@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Values in the C text of a loop: expressions of C, with what is known of them."""
+"""Values in the C text of a loop: expressions of C and their properties."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from rbd_ros.compiler.loops.loop_types import (
 
 C_NUMBERS = {BOOL: 'bool', INT: 'int64_t', FLOAT: 'double'}
 
-# How tightly an expression of C is bound; an operand that is bound less gets parentheses.
+# Precedence of an expression of C; operands of lower precedence get parentheses.
 CHOICE, OR, AND, COMPARISON, SUM, PRODUCT, UNARY, ATOM = range(8)
 
-# What an expression has to do with memory: nothing, since it is made of variables and constants;
-# it reads what others may change; it calls what may change something.
+# Relation of an expression to memory: none (variables and constants), reads what others may
+# change, has side effects.
 LOCAL, READS, CHANGES = range(3)
 
 
 class Value(NamedTuple):
     """Expression of C.
 
-    :param text: its text; of an array, that of the memory it is in
-    :param binding: how tightly it is bound
-    :param effect: what it has to do with memory
-    :param known: number that it is, if that is known
-    :param offset: of an array, where it begins in that memory; None at its beginning
+    :param text: its text; for an array, that of its memory
+    :param binding: its precedence
+    :param effect: its relation to memory
+    :param known: its constant value, if any
+    :param offset: first index of an array in its memory; None at the beginning
     """
 
     type: Type
@@ -42,28 +42,28 @@ class Value(NamedTuple):
     offset: Optional[Value] = None
 
     def within(self, binding: int) -> str:
-        """Return the text of an operand that is to be bound so tightly."""
+        """Return the text of an operand at a precedence, with parentheses if necessary."""
         return self.text if self.binding >= binding else f'({self.text})'
 
     @property
     def pointer(self) -> str:
-        """Text of a value as it is passed: of an array, a pointer to its first element."""
+        """Text of a value as an argument: for an array, a pointer to its first element."""
         if self.offset is None:
             return self.text
         return f'{self.text} + {self.offset.within(SUM)}'
 
 
 def combined(kind: Type, binding: int, form: str, *values: Value, within: int = CHOICE) -> Value:
-    """Return the expression made of others, whose texts fit into its form.
+    """Return an expression composed of others by a format.
 
-    :param within: how tightly they are to be bound there
+    :param within: precedence of its operands
     """
     text = form.format(*(each.within(within) for each in values))
     return Value(kind, text, binding, max(each.effect for each in values))
 
 
 def number(value: Union[bool, int, float]) -> Value:
-    """Return a number that is known."""
+    """Return a constant."""
     if isinstance(value, bool):
         return Value(BOOL, 'true' if value else 'false', known=value)
     kind = INT if isinstance(value, int) else FLOAT
@@ -72,9 +72,9 @@ def number(value: Union[bool, int, float]) -> Value:
 
 
 def literal(value: Union[int, float]) -> str:
-    """Return the constant of C that is this number, bitwise."""
+    """Return the constant of C for a number, bitwise equal."""
     if isinstance(value, int):
-        # The smallest is the opposite of a number that has 65 bits.
+        # The smallest is the negative of a number of 65 bits.
         return str(value) if value > -(2**63) else f'({value + 1} - 1)'
     if math.isnan(value):
         return 'NAN'

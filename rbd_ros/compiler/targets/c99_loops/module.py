@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From entry points of loops to a text of C: structs, tables of constants, functions."""
+"""From entry points of loops to C text: structs, tables of constants, functions."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ class LoopModule(NamedTuple):
     """Loops in C.
 
     :param structs: declarations of the structs
-    :param source: all else: tables of constants and static functions
+    :param source: the rest: tables of constants and static functions
     :param entries: names of the functions of the entry points in C
     :param record: name of the struct that they take by its address
-    :param kernels: addresses of the kernels that are called
-    :param places: where each array is in that struct, by names of fields joined by dots
+    :param kernels: addresses of the called kernels
+    :param places: place of each array in that struct, by names of fields joined by dots
     """
 
     structs: str
@@ -59,16 +59,17 @@ def loop_module(
 ) -> LoopModule:
     """Return the text of entry points that take one record, and numbers.
 
-    :param entries: functions that are marked `compiled`, and the types of their numbers
-    :param record: the record, as it is: with all its arrays
+    :param entries: functions marked `compiled`, and the types of their numbers
+    :param record: the record, with all its arrays
     :param constants: fields of it that are records of constants
-    :param kernels: name in C of the kernel with an address, void of packed inputs and outputs
-    :param prefix: what the names of functions begin with
-    :raises ValueError: if something cannot be written; it names function and line
+    :param kernels: C name of the kernel of an address, a void function of packed inputs and
+        outputs
+    :param prefix: prefix of the names of functions
+    :raises ValueError: if something cannot be written, naming function and line
     """
     module = _Module(kernels, prefix)
     kind = module.records.struct(record, set(constants))
-    # Tables are global in C: no local name may hide one.
+    # Tables are global in C: no local name may shadow one.
     module.reserved |= set(module.records.tables)
     numbers = {int: INT, float: FLOAT, bool: BOOL}
     tops = [
@@ -80,7 +81,8 @@ def loop_module(
     prototypes, texts = zip(*written)
     source = '\n'.join(
         [
-            # Only used ones: compilers warn of unused static data, and tables of meshes are large.
+            # Used ones only: compilers warn about unused static data, and tables of meshes are
+            # large.
             *(text for name, text in module.records.tables.items() if name in module.tables),
             '',
             *module.results,
@@ -144,15 +146,15 @@ class _Module:
         return self.called[address]
 
     def helper(self, name: str) -> str:
-        """Return the name of an auxiliary function, which the text has from then on."""
-        # Only what is used, as static functions: the text needs no library but math.h.
+        """Return the name of an auxiliary function, and add it to the text."""
+        # As a static function: the text needs only math.h.
         full = f'{self._prefix}{name}'
         head, body = HELPERS[name]
         self.helpers[name] = f'static {head.format(full)}\n{{\n    {body}\n}}\n'
         return full
 
     def declaration(self, kind: Type, name: str, is_const: bool = False) -> str:
-        """Return the declaration of a variable, which may keep its first value."""
+        """Return the declaration of a variable, const if requested."""
         const = 'const ' * is_const
         # No `restrict`: arrays of a record may be views of one another (c99_records.py).
         if isinstance(kind, ArrayType):
@@ -167,7 +169,7 @@ class _Module:
             return C_NUMBERS[kind]
         if kind == NOTHING:
             return 'void'
-        # C returns one value: several ones are a struct, one declaration for each tuple of types.
+        # C returns one value: several become a struct, declared once per tuple of types.
         if kind not in self._result_names:
             items = ' '.join(
                 f'{self.declaration(x, f"item_{k}")};'

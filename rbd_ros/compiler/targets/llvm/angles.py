@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sines and cosines of one state, several angles side by side in a vector.
 
-Each costs some thirty operations in a row, and those of different joints do not depend on each
-other: in lanes, those of eight joints take as long as those of one, and every lane has the same
-bits as the scalar code. Where one vector does not hold them all, the operations of several are
-written in turn, so that the processor need not look far ahead for something to do. The results lie
-in memory, where the arithmetic that follows finds each as an operand. But all of it waits for the
-first group, and lanes taken out of a register are there some cycles earlier.
+Each is a chain of some thirty operations, and those of different joints are independent: in lanes,
+eight joints take as long as one, and every lane has the same bits as the scalar code. If one
+vector does not hold all of them, the operations of several are interleaved, so that the processor
+finds independent ones nearby. The results lie in memory, as operands of the following arithmetic.
+But all of it waits for the first group, and lanes extracted from a register are ready some cycles
+earlier.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from rbd_ros.compiler.targets.llvm.emit import Emitter
 from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 # Processors that lower their clock for vectors of eight doubles, and keep it low for a while: long
-# kernels, most of which are not so wide, lose by that. With four they gain: on a Cascade Lake
-# kernels of a UR5, a Talos and a Go1 take 1 to 19 % longer with two, and up to 19 % longer with
-# eight. Later processors lower it hardly, or not at all.
+# kernels, mostly narrower, lose by that. Four are best: on a Cascade Lake kernels of a UR5, a
+# Talos and a Go1 take 1 to 19 % longer with two, and up to 19 % longer with eight. Later
+# processors lower it hardly, or not at all.
 _SLOWED_BY_EIGHT = ('skylake-avx512', 'cascadelake', 'cooperlake')
 
 
 def angles_together() -> int:
-    """Return how many angles one group may have, a power of two."""
+    """Return the maximum number of angles of a group, a power of two."""
     widest = processor().lanes
     return min(widest, 4) if processor().name in _SLOWED_BY_EIGHT else widest
 
 
-# Groups whose operations are written in turn
+# Number of groups whose operations are interleaved
 _IN_TURN = 4
 
 
@@ -45,8 +45,8 @@ class AngleGroup:
     :param angles: numbers of the nodes of which sine or cosine is taken
     :param nodes: numbers of the sines and cosines
     :param lanes: doubles in the vector; those beyond the angles are idle
-    :param slot: place of the sines in the array of what is kept; the cosines follow
-    :param level: sines and cosines in a row that the angles depend on
+    :param slot: slot of the sines in the array of kept values; the cosines follow
+    :param level: length of the chain of sines and cosines that the angles depend on
     """
 
     angles: Tuple[int, ...]
@@ -56,7 +56,7 @@ class AngleGroup:
     level: int = 0
 
     def slots(self, graph: Graph) -> Dict[int, int]:
-        """Return the places of the sines and cosines."""
+        """Return the slots of the sines and cosines."""
         places = {}
         for number in self.nodes:
             operation, angle = graph.nodes[number]

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLVM code of a graph, for one state or for W states at once.
 
-The same text, scalars or vectors of W lanes.
+The text is the same for scalars and for vectors of W lanes.
 
-An `Emitter` writes single instructions, `emit_node` the operation of a node. What makes functions
-of them is in straight_line.py and kernel_functions.py.
+An `Emitter` writes single instructions, `emit_node` the operation of a node. straight_line.py and
+kernel_functions.py make functions of them.
 """
 
 from __future__ import annotations
@@ -29,15 +29,14 @@ from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
 _BINARY = {ADD: 'fadd', SUB: 'fsub', MUL: 'fmul', DIV: 'fdiv'}
 
-NOTHING = '!0 = !{}'  # what LLVM wants beside the words invariant.load
+NOTHING = '!0 = !{}'  # required by invariant.load
 
 
 class Emitter:
     """Writes LLVM instructions for values of one type.
 
     :param lanes: 1 for scalars, W for vectors of W doubles
-    :param prefix: distinguishes the names of one function's values from those of another part of
-        it
+    :param prefix: prefix of names, to distinguish those of several parts of a function
     """
 
     def __init__(self, lanes: int, prefix: str = 'v'):
@@ -48,9 +47,9 @@ class Emitter:
         self._suffix = 'f64' if lanes == 1 else f'v{lanes}f64'
 
     def with_lanes(self, lanes: int) -> Emitter:
-        """Return the emitter that writes values of another width into the same function."""
+        """Return an emitter that writes values of another width into the same function."""
         other = Emitter(lanes, self._prefix)
-        # Shared, so that names stay unique and the order of the text is that of the calls.
+        # Shared, so that names stay unique and the text is in the order of the calls.
         other.lines, other._numbers = self.lines, self._numbers
         return other
 
@@ -80,7 +79,7 @@ class Emitter:
 
     def load_packed(self, array: str, index: int) -> str:
         """Return as many neighboring elements of an array of doubles as there are lanes."""
-        # Arrays of users are aligned to their numbers only: a wider claim might fault.
+        # Users' arrays are aligned to their numbers only: a larger alignment might fault.
         pointer = self.value(f'getelementptr double, ptr {array}, i64 {index}')
         return self.value(f'load {self.type}, ptr {pointer}, align 8')
 
@@ -106,7 +105,7 @@ class Emitter:
 
     def constant(self, value: float) -> str:
         """Return the operand for a constant, bitwise exact."""
-        # To LLVM, a hexadecimal number is the pattern of the bits.
+        # In LLVM, a hexadecimal number is a bit pattern.
         return self._splat('double', '0x' + struct.pack('>d', value).hex().upper())
 
     def _splat(self, element: str, text: str) -> str:
@@ -135,15 +134,14 @@ class Emitter:
     def fma(self, a: str, b: str, c: str) -> str:
         """Return a b + c, rounded once."""
         t = self.type
-        # Where the processor has none, this is a call of the C library: right in any case, which
-        # sine and cosine rely on.
+        # Without the instruction, this is a call of the C library: exact in any case, which sine
+        # and cosine rely on.
         return self.value(f'call {t} @llvm.fma.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def mul_add(self, a: str, b: str, c: str) -> str:
         """Return a b + c, rounded once if the processor can do so."""
         t = self.type
-        # LLVM makes one instruction of it where the processor has it, and two otherwise, for
-        # scalars and for vectors alike.
+        # One instruction if the processor has it, else two, for scalars and vectors alike.
         return self.value(f'call {t} @llvm.fmuladd.{self._suffix}({t} {a}, {t} {b}, {t} {c})')
 
     def low_bits(self, a: str) -> str:
@@ -174,15 +172,15 @@ class Emitter:
         return self.value(f'fcmp ugt {self.type} {size}, {self.constant(limit)}')
 
     def is_nan(self, a: str) -> str:
-        """Return whether a value is not a number."""
-        # Unordered with zero, as nothing but NaN is.
+        """Return whether a value is NaN."""
+        # Only NaN is unordered with zero.
         return self.value(f'fcmp uno {self.type} {a}, {self.constant(0.0)}')
 
     def any(self, truth: str) -> str:
         """Return whether it is true in any lane, as a scalar."""
         if self.lanes == 1:
             return truth
-        # The lanes' truths as one integer: one instruction of the processor instead of one a lane.
+        # The lanes' truths as one integer: one instruction instead of one per lane.
         bits = self.value(f'bitcast {self.boolean} {truth} to i{self.lanes}')
         return self.value(f'icmp ne i{self.lanes} {bits}, 0')
 
@@ -217,21 +215,20 @@ def emit_node(
         return code.value(f'{_BINARY[op]} {code.type} {values[node[1]]}, {values[node[2]]}')
     if op in (MUL_ADD, MUL_SUB, SUB_MUL):
         a, b, c = values[node[1]], values[node[2]], values[node[3]]
-        # c - a b as a (-b) + c, since the intrinsic has a sum only. A sign costs nothing:
-        # processors that fuse have instructions for each.
+        # c - a b as a (-b) + c, since the intrinsic has a sum only. The sign is free: processors
+        # with fused operations have instructions for each.
         if op == SUB_MUL:  # a may be a constant, which others share as it is
             b = code.fneg(b)
         return code.mul_add(a, b, code.fneg(c) if op == MUL_SUB else c)
     if op == SQRT:
         return code.sqrt(values[node[1]])
     if op in (SIN, COS):
-        # Reducing the angle is work that both share.
+        # Both share the reduction of the angle.
         if node[1] not in sine_cosine:
             sine_cosine[node[1]] = emit_sine_cosine(code, values[node[1]])
         return sine_cosine[node[1]][op == COS]
     if op == WHERE:
-        # Ordered: a NaN is not positive. Both branches are evaluated, and no branch is jumped
-        # over, so that lanes may differ.
+        # Ordered: NaN is not positive. Both branches are evaluated, so lanes may differ.
         positive = code.value(f'fcmp ogt {code.type} {values[node[1]]}, {code.constant(0.0)}')
         return code.select(positive, values[node[2]], values[node[3]])
     raise AssertionError(f'node {node} has no operation')

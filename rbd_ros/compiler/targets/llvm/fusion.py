@@ -1,14 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sums in the order in which their terms are ready, and products taken into them.
+"""Sums in the order in which their terms are ready, and fused products.
 
-A kernel for one state waits more than it works: each operation takes the processor four cycles,
-in which it could begin eight. So the terms of a sum are added as they become known, whatever the
-order in the text, which shortens the way from the first angle to the last result by a tenth to a
-quarter. A product and the sum that needs it are one operation, with one rounding. Which product
-goes into which sum is decided here and not left to LLVM, which takes a product only if nothing
-else needs it: x y + c and x y - c are two operations, not three. And it is the same decision for
-one state and for many, scalars and vectors, so that all of them have the same bits.
+A kernel for one state is bound by latency: each operation takes four cycles, in which the
+processor could start eight. So the terms of a sum are added as they become ready, which shortens
+the critical path by a tenth to a quarter. A product and the sum that uses it become one operation
+with one rounding. This module, not LLVM, decides which product goes into which sum: LLVM fuses a
+product only if nothing else uses it, though x y + c and x y - c are two operations, not three. The
+decision is the same for one state and for many, so that scalars and vectors have the same bits.
 """
 
 from __future__ import annotations
@@ -41,21 +40,21 @@ from rbd_ros.compiler.symbol_graph import (
 MUL_ADD, MUL_SUB, SUB_MUL = range(11, 14)
 
 
-# Clock cycles until a result can be used; about the same on all processors of today
+# Latency of operations in clock cycles; similar on all present processors
 _LATENCY = {DIV: 14, SQRT: 18, SIN: 70, COS: 70, INPUT: 5, CONSTANT: 0}
 _ARITHMETIC = 4
-# How long a product may wait for a value that it can be added to, instead of costing an operation
+# Maximum wait of a product for a value to be added to, which saves an operation [cycles]
 _MAX_WAIT = 8
 _ZERO = 0  # number of the constant 0.0 in the new graph
-_DEPTH = 20  # of sums within sums that are looked through for a product
+_DEPTH = 20  # maximum depth of nested sums that are searched for a product
 
 
 class Fused(NamedTuple):
-    """Program that is to be evaluated.
+    """Program to be evaluated.
 
-    :param program: program of nothing but the nodes that are needed
+    :param program: program of the required nodes only
     :param settled: nodes that are never -0.0 (unless a product underflows), and for each those
-        of which it is because of; these come first
+        that imply this; these come first
     """
 
     program: Program
@@ -63,9 +62,9 @@ class Fused(NamedTuple):
 
 
 def fused(program: Program, with_hints: bool = True) -> Fused:
-    """Return the program for the processor: sums in the best order, and products taken into them.
+    """Return the program for the processor: sums in the best order, with fused products.
 
-    :param with_hints: whether values with a `simd_hint` stay values of their own
+    :param with_hints: whether values with a `simd_hint` stay separate values
     """
     result, number_of = _Sums(program, with_hints).rebuilt()
     numbers = [
@@ -80,13 +79,13 @@ def fused(program: Program, with_hints: bool = True) -> Fused:
     return Fused(replace(program, graph=result, values=values), settled)
 
 
-# What a sum adds, a value or a product that is not evaluated by itself: when the value, or both
-# factors, are known [cycles]; the number of the node; whether it is subtracted
+# Term of a sum, a value or a fused product: when the value, or both factors, are ready [cycles];
+# the number of the node; whether it is subtracted
 _Term = Tuple[int, int, bool]
 
 
 class _Sums:
-    """Sums of a program, flattened: a sum that only one sum uses is part of it."""
+    """Sums of a program, flattened: a sum used by one sum only is part of it."""
 
     def __init__(self, program: Program, with_hints: bool):
         self._nodes, self._live = program.graph.nodes, program.live
@@ -95,11 +94,11 @@ class _Sums:
         for hinted in self._hints:
             for k in hinted:
                 self._hinted_with.setdefault(k, set()).update(hinted)
-        # Outputs and stated nodes have to exist as values: no sum may swallow them.
+        # Outputs and hinted nodes must exist as values: no sum may absorb them.
         kept = {value.number for value in program.flat if isinstance(value, Symbol)}
         kept.update(number for hinted in self._hints for number in hinted)
         uses: Dict[int, int] = {}
-        elsewhere = kept  # nodes that are needed by more than sums
+        elsewhere = kept  # nodes with other uses than sums
         for number in self._live:
             kind, *needed = self._nodes[number]
             if kind in (INPUT, CONSTANT):
@@ -115,8 +114,8 @@ class _Sums:
                 if kind == MUL:
                     self._products.add(number)
                 elif kind in (ADD, SUB) and uses[number] == 1:
-                    # A sum that one other sum alone needs is part of it: its terms are added in
-                    # any order there.
+                    # A sum used by one other sum only is part of it: its terms are added in any
+                    # order there.
                     self._inner.add(number)
         self._place = {number: place for place, number in enumerate(self._live)}
         self._ready: Dict[int, int] = {}
@@ -151,14 +150,14 @@ class _Sums:
     def _evaluate(self, number: int, node: Node, place: int) -> None:
         ready = max([self._ready[k] for k in operands(node)], default=0)
         ready += _LATENCY.get(node[0], _ARITHMETIC)
-        # Twins count as ready together, or sums of theirs would be added in different orders.
+        # Counterparts count as ready together, or their sums would have different orders.
         hinted = [k for k in self._hinted_with.get(number, ()) if k in self._ready]
         ready = max([ready, *(self._ready[k] for k in hinted)])
         self._ready.update(dict.fromkeys((number, *hinted), ready))
         self._evaluated[number] = (place, node)
 
     def _terms(self, number: int) -> Tuple[List[_Term], List[_Term]]:
-        """Return the values and products that make a sum, the earliest first (heaps)."""
+        """Return the values and products of a sum, the earliest first (heaps)."""
         values: List[_Term] = []
         products: List[_Term] = []
         stack = [(number, False)]
@@ -180,8 +179,8 @@ class _Sums:
     def _add_up(self, root: int) -> None:
         """Add the terms in the order in which they are ready: values, or fused products.
 
-        Of two products one has to be evaluated by itself, so rather one is added to the next
-        value if that comes soon.
+        Of two products one must be evaluated separately, so it is better to add one to the next
+        value if that is ready soon.
         """
         values, products = self._terms(root)
         while len(values) + len(products) > 1:
@@ -189,8 +188,7 @@ class _Sums:
                 value, term, is_product = heappop(values), heappop(values), False
             else:
                 term, is_product = heappop(products), True
-                # Later than that, the product would wait longer than a multiplication of its own
-                # takes.
+                # Later, the product would wait longer than a separate multiplication takes.
                 late = not values or values[0][0] > term[0] + _MAX_WAIT
                 if late and products and not (values and values[0][0] < products[0][0]):
                     value, term = self._multiplied(term), heappop(products)
@@ -223,7 +221,7 @@ def _second(heap: List[_Term]) -> _Term:
 def _operation(value: _Term, term: _Term, is_product: bool) -> Tuple[int, bool]:
     """Return the operation that adds a term to a value, and whether its result is negative.
 
-    One term of a sum at least is positive, and so is the sum.
+    At least one term of a sum is positive, and so is the sum.
     """
     if value[2] == term[2]:
         return (MUL_ADD if is_product else ADD), value[2]
@@ -265,10 +263,10 @@ def _opposite(node: Node) -> Node:
 def _without_negative_zeros(graph: Graph, outputs: Sequence[Value]) -> Dict[int, Tuple[int, ...]]:
     """Make outputs that could be -0.0 differ from it, if that costs no operation.
 
-    A sum is -0.0 only if both terms are; so it is enough that a product in it has 0.0 added to it,
-    which is the same operation.
+    A sum is -0.0 only if both terms are, so it is enough to add 0.0 to a product in it, which is
+    the same operation.
 
-    :return: nodes that are never -0.0, and for each those of which it is because of
+    :return: nodes that are never -0.0, and for each those that imply this
     """
     reasons: Dict[int, Optional[Tuple[int, ...]]] = {}
 

@@ -1,10 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations put off until their results are needed, so that fewer values wait at a time.
+"""Scheduling of operations as late as possible, to reduce the number of live values.
 
-What waits for longer than registers last goes to the stack and comes back. A text says things
-where a reader wants them: factors of a body's velocity on the way out, which are needed on the way
-back.
+Values that exceed the registers are spilled to the stack. The source has an order for readers:
+factors of a body's velocity in the outward pass, which are used in the inward pass.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import Dict, List, Sequence, Set, Tuple
 
 from rbd_ros.compiler.symbol_graph import CONSTANT, Graph, INPUT, operands
 
-# Place of a unit: index of the unit that stays, and of those before it the later the larger
+# Place of a unit: index of the unit that stays; of units before it, later ones are larger
 _Place = Tuple[int, int]
 
 
@@ -23,13 +22,14 @@ def schedule(
     together: Sequence[Sequence[int]],
     fixed: Sequence[Sequence[int]],
 ) -> List[int]:
-    """Return the order of evaluation in which few values wait.
+    """Return an order of evaluation with few live values.
 
-    An operation is put off until its result is needed if that makes no more values wait: all but
-    one of its operands, in whose place the result would wait, are needed by others as long.
+    An operation moves to the first use of its result if that adds no live values: all but one of
+    its operands, which the result would replace, are live until then.
 
-    :param order: numbers of the nodes, operands before what needs them
+    :param order: numbers of the nodes, operands before their uses
     :param together: nodes that are evaluated at one place, neighbors in the order
+    :param fixed: those of them that stay in place
     :param fixed: those of them that stay where they are
     """
     nodes = graph.nodes
@@ -58,6 +58,6 @@ def schedule(
             all(place[user] < until for user in users[x] if user != first) for x in needs[first]
         )
         if longer <= 1:
-            # Before what has been put off until then already, all of which comes later.
+            # Before the operations that have moved there already, which come later.
             place[first] = (until[0], -moved)
     return [k for first in sorted(members, key=place.__getitem__) for k in members[first]]

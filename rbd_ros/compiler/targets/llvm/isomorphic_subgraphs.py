@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of one branch of a robot, an arm or a leg, that correspond to those of another.
+"""Corresponding operations of isomorphic branches of a robot, such as arms or legs.
 
-A graph knows no branches. But the joints of isomorphic branches are used alike: inputs are
-compared by the operations that follow, whatever the constants, and from there on an operation
-corresponds to the one that does the same with the counterparts of its operands. Nothing depends on
-it but speed: what does not correspond as it should is not worth a vector (slp_vectorization.py).
+A graph has no branches, but the joints of isomorphic branches are used alike. Inputs are compared
+by the operations that follow, for any constants; from there on an operation corresponds to the one
+with the same kind and corresponding operands. Only speed depends on it: imperfect correspondence
+is not worth a vector (slp_vectorization.py).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.symbol_graph import ADD, CONSTANT, Graph, INPUT, MUL, operands, SUB
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 
-_SHORTEST = 3  # joints of a branch that is worth it
-_STEPS = 4  # operations that follow an input, in a row, by which it is recognized
-_COMMON = 8  # inputs that may have an operation in common, so that it says something
+_SHORTEST = 3  # minimum joints of a useful branch
+_STEPS = 4  # length of the chains of operations that identify an input
+_COMMON = 8  # maximum inputs with a common operation that is significant
 # Inputs that meet in an operation so soon belong to one branch.
 _APART = 2
 # Branches have at least so much of what follows them in common, in itself and compared with others
@@ -122,9 +122,9 @@ def _runs(agreement: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, Li
 
 
 class _Uses(NamedTuple):
-    """Inputs that are used in the same way.
+    """Inputs with the same uses.
 
-    :param indices: their indices, those of one array after those of another
+    :param indices: their indices, concatenated by array
     :param pairs: pairs of indices in the same array that may be of isomorphic branches
     """
 
@@ -135,8 +135,8 @@ class _Uses(NamedTuple):
 def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]) -> List[_Uses]:
     """Return the inputs by the operations that follow them.
 
-    What an operation is like is in its kind, and the kinds of its operands and users; then
-    once more by what those are like (color refinement, Weisfeiler and Leman 1968).
+    Operations are classified by their kind, and the kinds of their operands and users; then once
+    more by the classes of these (color refinement, Weisfeiler and Leman 1968).
     """
     nodes = graph.nodes
     users: Dict[int, List[int]] = defaultdict(list)
@@ -200,9 +200,9 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
 def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> Dict[int, int]:
     """Return the nodes of the isomorphic subgraph, with their counterparts; inputs included.
 
-    An operation belongs to a branch if an operand does, and no operand to the other branch. Where
-    several do the same, with other constants, the first corresponds to the first. Where none does,
-    one may that differs by one operand.
+    An operation belongs to a branch if an operand does, and no operand to the other branch. If
+    several match, up to constants, they correspond in order. If none matches, one with a different
+    operand may.
     """
     nodes = graph.nodes
     side = dict.fromkeys(inputs.values(), _FIRST)
@@ -256,9 +256,9 @@ def _followed(graph: Graph, live: Sequence[int], inputs: Mapping[int, int]) -> D
 
 
 def _key(operation: int, words: Sequence[int]) -> Key:
-    """Return the key that corresponding operations have in common.
+    """Return the common key of corresponding operations.
 
-    :param words: operands, as nodes of the first branch or in other words
+    :param words: operands, as nodes of the first branch or as other keys
     """
     rest = [*words, _CONSTANT] if operation == MUL else list(words)
     shape = kind(operation)

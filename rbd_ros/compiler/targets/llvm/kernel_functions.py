@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLVM functions around a graph's code: one state, packed arrays, and a batch of states.
 
-* ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array;
-* ``packed(in, out)``: one state, all inputs one after another in a single array, and so all
-  outputs, for calls from compiled loops;
+* ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array; * ``packed(in,
+out)``: one state, all inputs concatenated in a single array, and so all outputs, for
+  calls from compiled loops;
 * ``table(ins, outs)``: one state, its pointers in two tables;
 * ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
-  time; an input with stride 0 is the same for all rows. `scratch` holds W numbers for each that
-  goes in and each that comes out, and is aligned to vectors of them.
+  time; an input with stride 0 is the same for all rows. `scratch` holds W numbers for each input
+  and output element, aligned to vectors of them.
 
 The first three live in one module with the builtin for Python (runtime/kernel_builtin.py), the
 last in another.
@@ -42,7 +42,7 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
             offset = sum(sizes[:k])
             lines.append(f'  %{array}{k} = getelementptr double, ptr %{array}, i64 {offset}')
             passed.append(f'ptr %{array}{k}')
-    # The arrays are at fixed places of one array, so that a loop has to know only its address.
+    # The arrays are at fixed offsets of one array, so a loop needs only its address.
     call = f'  tail call void @core({", ".join(passed)})'
     text += (
         'define void @packed(ptr %in, ptr %out) nounwind {\n'
@@ -50,8 +50,7 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
         + '\n  ret void\n}\n'
     )
     loads = []
-    # Pointers from tables: so the routine for all kernels calls each in the same way
-    # (call_routine.py).
+    # Pointers in tables: the routine for all kernels calls each in the same way (call_routine.py).
     for array, count in (('in', len(inputs)), ('out', len(outputs))):
         for k in range(count):
             loads.append(f'  %p_{array}{k} = getelementptr ptr, ptr %{array}s, i64 {k}')
@@ -67,17 +66,16 @@ def core_function(program: Program) -> Tuple[str, List[str]]:
 def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
     """Return the text and declarations of `batch` for `lanes` states at once.
 
-    The rows of a group are turned into vectors of lanes in a scratch array, and the results from
-    there back into rows (transposition.py). Results that are equal, such as the two halves of a
-    symmetric matrix and its zeros, share a vector. The batch must have at least `lanes` rows: a
-    last group that is not full starts earlier and computes some rows again, so a row's result
-    never depends on its place in the batch.
+    The rows of a group are transposed to vectors of lanes in a scratch array, and the results back
+    to rows (transposition.py). Equal results, such as the two halves of a symmetric matrix and its
+    zeros, share a vector. The batch must have at least `lanes` rows: an incomplete last group
+    starts earlier and computes some rows again, so a row's result never depends on its place.
     """
-    # LLVM would halve these vectors on processors whose clock wide ones lower.
+    # LLVM would halve these vectors on processors that lower their clock for wide ones.
     attributes = 'nounwind "min-legal-vector-width"="512" "prefer-vector-width"="512"'
     inputs = program.inputs
     slots, values = _shared(program)
-    # To `group`, the results are one array, in which equal values are stored once.
+    # `group` has one array of results, in which equal values are stored once.
     results = replace(
         program, outputs=(Output('results', (len(values),)),), values=(tuple(values),)
     )
@@ -97,7 +95,7 @@ def batch_function(program: Program, lanes: int) -> Tuple[str, List[str]]:
                 f'i64 %stride{k})'
             )
         offset += lanes * size
-    # One after another, each a whole number of vectors: all of them are aligned if the first is.
+    # Each is a whole number of vectors: all are aligned if the first is.
     entry.append(f'  %scratch_out = getelementptr double, ptr %scratch, i64 {offset}')
     for k, some in enumerate(slots):
         entry += [
@@ -146,7 +144,7 @@ done:
 
 
 def _shared(program: Program) -> Tuple[List[List[int]], List[Value]]:
-    """Return the place of each output element in one array without duplicates, and that array."""
+    """Return the index of each output element in an array without duplicates, and that array."""
     places: Dict[Hashable, int] = {}
     values: List[Value] = []
     slots: List[List[int]] = []

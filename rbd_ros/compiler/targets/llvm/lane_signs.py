@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Signs of the second lanes of packs.
 
-Twin branches are mirrored as a rule: what is added in the one is subtracted in the other. A lane
-may hold the opposite of its node's value, which rounds alike, so that both lanes add or both
-subtract. Constants take whatever sign is needed.
+Isomorphic branches are usually mirrored: one adds what the other subtracts. A lane may hold the
+negated value of its node, with the same rounding, so that both lanes add or both subtract.
+Constants take any sign.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rbd_ros.compiler.symbol_graph import ADD, CONSTANT, DIV, Graph, MUL, SUB, W
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 from rbd_ros.compiler.targets.llvm.slp_vectorization import NO_ADDEND, Pack, Term
 
-# Whether the terms of a sum are subtracted: the first and the second, or the product and the other
+# Whether the terms of a sum are subtracted: first and second, or product and addend
 _SUBTRACTED = {
     ADD: (False, False),
     SUB: (False, True),
@@ -24,7 +24,7 @@ _SUBTRACTED = {
     MUL_SUB: (False, True),
     SUB_MUL: (True, False),
 }
-_POSITIVE = -1  # stands for what has a positive second lane
+_POSITIVE = -1  # number of a positive second lane
 
 
 def subtracted(graph: Graph, pack: Pack) -> List[Tuple[bool, bool]]:
@@ -36,7 +36,7 @@ def subtracted(graph: Graph, pack: Pack) -> List[Tuple[bool, bool]]:
 
 
 def negative_lanes(graph: Graph, packs: Mapping[int, Pack]) -> Dict[int, bool]:
-    """Return whether the second lane holds the opposite of its node's value, by the first node."""
+    """Return whether the second lane holds the negated value of its node, by the first node."""
     signs = _Signs()
     for first in sorted(packs):  # operands have lower numbers
         pack = packs[first]
@@ -55,17 +55,17 @@ def negative_lanes(graph: Graph, packs: Mapping[int, Pack]) -> Dict[int, bool]:
                 signs.relate(first, own[0], differs[0])
             else:
                 signs.multiply(first, own[0], own[1], differs[0])
-        else:  # a square root
+        else:  # square root
             signs.relate(own[0], _POSITIVE, False)
             signs.relate(first, _POSITIVE, False)
     return {first: signs.is_negative(first) for first in packs}
 
 
 def still_settled(settled: Mapping[int, Tuple[int, ...]], opposite: AbstractSet[int]) -> Set[int]:
-    """Return the nodes that are never -0.0 if some are evaluated as their opposites.
+    """Return the nodes that are never -0.0 if some are evaluated with the opposite sign.
 
-    :param settled: for each that is not if none is, those of which it is because of
-    :param opposite: nodes that are evaluated as their opposites
+    :param settled: nodes that are never -0.0 otherwise, and those that imply this
+    :param opposite: nodes that are evaluated with the opposite sign
     """
     result: Set[int] = set()
     for number, reasons in settled.items():  # reasons come first
@@ -75,7 +75,7 @@ def still_settled(settled: Mapping[int, Tuple[int, ...]], opposite: AbstractSet[
 
 
 def _sign_of(graph: Graph, packs: Mapping[int, Pack], term: Term) -> Optional[int]:
-    """Return what stands for the sign of a term's second lane: None if it may be either."""
+    """Return the unknown of the sign of a term's second lane: None if it may be either."""
     first, second = term
     if NO_ADDEND in term or graph.nodes[first][0] == CONSTANT == graph.nodes[second][0]:
         return None
@@ -85,8 +85,8 @@ def _sign_of(graph: Graph, packs: Mapping[int, Pack], term: Term) -> Optional[in
 class _Signs:
     """Unknown signs, in sets of known relative signs (union-find).
 
-    A relation that contradicts earlier ones is dropped; the lane's sign is changed where it is
-    needed then, which is one operation more.
+    A relation that contradicts earlier ones is dropped; the lane's sign is then changed at its
+    use, by one more operation.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A not-a-number or infinity in any input of a state makes its whole result not-a-number.
+"""Check of inputs: NaN or infinity in any input of a state makes its whole result NaN.
 
-So a bad measurement never hides behind an expression that happened not to need it. All inputs are
-tested at once, by the sum of them times zero, which is not-a-number exactly if one of them is not
-finite. A branch that is hardly ever taken then overwrites what was computed.
+So a bad measurement never hides behind an expression that does not use it. All inputs are tested
+at once: their sum times zero is NaN exactly if one of them is not finite. A branch that is hardly
+ever taken then overwrites the results.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from rbd_ros.compiler.targets.llvm.emit import Emitter
 
 Inputs = Sequence[Tuple[str, int]]
 
-_CHAINS = 2  # of additions, so that they wait less for each other
+_CHAINS = 2  # of additions, for shorter dependency chains
 
 
 def emit_nan_check(
@@ -24,13 +24,13 @@ def emit_nan_check(
     """Emit the test of all inputs, and the branch.
 
     :param inputs: names and sizes of the arrays `%in0`, `%in1`, ...
-    :param outputs: sizes of the arrays `%out0`, `%out1`, ..., in which everything is stored
-    :param spoil: name of the function that `spoil_function` makes
-    :param widest: lanes in which the inputs of one state may be taken, a power of two
+    :param outputs: sizes of the arrays `%out0`, `%out1`, ...
+    :param spoil: name of the function of `spoil_function`
+    :param widest: maximum lanes for the inputs of one state, a power of two
     """
     if not any(outputs) or not any(size for _, size in inputs):
         return
-    # One state: neighbors of an input fill a vector. Several states: a lane of NaN spoils its own
+    # One state: neighboring inputs fill a vector. Several states: NaN in a lane affects its own
     # state.
     if code.lanes == 1:
         bad, nan = _any_bad(code, inputs, widest), code.constant(float('nan'))
@@ -38,7 +38,7 @@ def emit_nan_check(
         elements = [(f'%in{k}', j) for k, (_, size) in enumerate(inputs) for j in range(size)]
         nan = _times_zero(code, (code.load(*element) for element in elements))
         bad = code.any(code.is_nan(nan))
-    # After the outputs are stored, which is safe as none shares memory with an input.
+    # After the outputs are stored: none shares memory with an input.
     code.line(f'br i1 {bad}, label %bad, label %good')
     code.lines.append('bad:')
     for k, size in enumerate(outputs):
@@ -69,7 +69,7 @@ def _any_bad(code: Emitter, inputs: Inputs, widest: int) -> str:
 
 
 def _times_zero(code: Emitter, values: Iterable[str]) -> str:
-    """Return sum of values times zero: times zero first, so that large numbers do not overflow."""
+    """Return the sum of values times zero: products first, so that large ones do not overflow."""
     zero, chains = code.constant(0.0), []
     # inf times 0 and NaN times 0 are NaN, everything else is 0: the sum is NaN or 0.
     for k, value in enumerate(values):
@@ -87,10 +87,10 @@ def _times_zero(code: Emitter, values: Iterable[str]) -> str:
 
 
 def spoil_function(name: str, lanes: int, attributes: str) -> str:
-    """Return text of the function that makes every element not-a-number where the sum `%sum` is.
+    """Return text of the function that makes every element NaN where the sum `%sum` is NaN.
 
     :param name: name of the function
-    :param lanes: 1, or states that are computed at once
+    :param lanes: 1, or number of states computed at once
     """
     code = Emitter(lanes)
     # Lane by lane: other states of a batch keep their results.

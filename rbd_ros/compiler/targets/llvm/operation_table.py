@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Table of operations of a program: by depth and kind, with the places of their operands.
+"""Table of operations of a program: by depth and kind, with the slots of their operands.
 
-A row is the place of a result in an array of values, and the places of its operands. Rows of one
-kind that do not need each other make a run; the runs follow one another as the operations need
-each other. Products are taken into the sums that need them, as everywhere.
+A row is the slot of a result in an array of values, and the slots of its operands. Independent
+rows of one kind make a run; the runs are in topological order. Products are fused into sums, as in
+straight-line code.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from rbd_ros.compiler.targets.llvm.nan_check import Inputs
 
 # Kinds of loops beside the graph's operations: x y + z, x y - z, z - x y; storing x, -x
 MUL_ADD, MUL_SUB, SUB_MUL, PUT, PUT_NEGATED = range(100, 105)
-INNER_OF = 200  # plus the number of operands: scalar products, of each length a kind
+INNER_OF = 200  # plus the number of operands: scalar products, a kind for each length
 _NAMES = {
     ADD: 'add',
     SUB: 'sub',
@@ -49,17 +49,17 @@ _NAMES = {
     PUT: 'put',
     PUT_NEGATED: 'put_negated',
 }
-# Operands of each; a row of the table is the place of the result and those of the operands.
+# Number of operands; a row of the table is the slot of the result and those of the operands.
 _OPERANDS = {
     **dict.fromkeys((ADD, SUB, MUL, DIV), 2),
     **dict.fromkeys((SQRT, SIN, COS), 1),
-    **dict.fromkeys((PUT, PUT_NEGATED), 2),  # the output array, and what is stored in it
+    **dict.fromkeys((PUT, PUT_NEGATED), 2),  # the output array, and the stored value
     **dict.fromkeys((WHERE, MUL_ADD, MUL_SUB, SUB_MUL), 3),
 }
 
 
 def operand_count(kind: int) -> int:
-    """Return the operands of a row of this kind."""
+    """Return the number of operands in a row of this kind."""
     return kind - INNER_OF if kind > INNER_OF else _OPERANDS[kind]
 
 
@@ -69,7 +69,7 @@ def kind_name(kind: int) -> str:
 
 
 class Run(NamedTuple):
-    """Operations of one kind that do not need each other.
+    """Independent operations of one kind.
 
     :param rows: rows of the table, (operations, 1 + operands)
     """
@@ -81,7 +81,7 @@ class Run(NamedTuple):
 def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
     """Return the constants, runs in order, and the size of the array of values.
 
-    The array of values begins with the inputs and the constants. Each result takes a place after
+    The array of values begins with the inputs and the constants. Each result takes a slot after
     them, which is free again at the depth after its last use.
     """
     graph = program.graph
@@ -96,7 +96,7 @@ def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
     inner = np.flatnonzero(needed & (kinds > CONSTANT))
     depths = _depths(inner, operands, results)
 
-    places = np.full(len(kinds) + 1, -1)  # the last is that of no operand, -1
+    places = np.full(len(kinds) + 1, -1)  # the last one is for missing operands, -1
     constants, size = _place_leaves(
         graph, np.flatnonzero(needed & (kinds <= CONSTANT)), program.inputs, places
     )
@@ -115,17 +115,17 @@ def operation_table(program: Program) -> Tuple[List[float], List[Run], int]:
     to = np.concatenate([places[inner], indices])
     operands = np.concatenate([operands[inner], np.full((len(results), operands.shape[1]), -1)])
     operands[len(inner) :, 1] = results
-    # By depth, and within a depth by kind: lexsort begins with its last key. It is stable, so that
-    # neighbors in the text stay neighbors.
+    # By depth, and within a depth by kind: lexsort starts with its last key. It is stable, so
+    # neighbors in the source stay neighbors.
     order = np.lexsort((kinds, depths))
-    # A run ends where either of them changes.
+    # A run ends where depth or kind changes.
     ends = np.flatnonzero(np.diff(kinds[order]) | np.diff(depths[order])) + 1
     runs = []
     for some in np.split(order, ends) if len(order) else ():
         kind = int(kinds[some[0]])
         values = places[operands[some, : operand_count(kind)]]
         if kind in (PUT, PUT_NEGATED):
-            # Not a place among the values: which output array it is.
+            # Not a slot but the number of the output array.
             values[:, 0] = owners[some - len(inner)]
         runs.append(Run(kind, np.column_stack([to[some], values])))
     return constants, runs, size
@@ -136,7 +136,7 @@ def _operations(
 ) -> Tuple[np.ndarray, np.ndarray]:
     """Return the kind of each node, (nodes,), and its operands, -1 for none, (nodes, 3 or more).
 
-    A product that only one sum needs is taken into the sum, and is no longer needed itself.
+    A product used by one sum only is fused into it, and is no longer needed itself.
 
     :param needed: whether a node is to be evaluated, (nodes,)
     :param results: numbers of the nodes that are outputs
@@ -155,12 +155,12 @@ def _operations(
         )
         operands[having, k] = [nodes[number][k + 1] for number in having.tolist()]
     used = operands[needed]
-    # An output is a use, too: it needs the product by itself.
+    # An output is a use too: it needs the product itself.
     uses = np.bincount(np.concatenate([used[used >= 0], results]), minlength=len(nodes))
     product = (kinds == MUL) & (uses == 1)
     sums = needed & ((kinds == ADD) | (kinds == SUB))
     by_first = sums & product[operands[:, 0]]
-    # One instruction takes one product.
+    # One instruction fuses one product.
     by_second = sums & ~by_first & product[operands[:, 1]]
     fused = kinds.copy()
     fused[(by_first | by_second) & (kinds == ADD)] = MUL_ADD
@@ -176,21 +176,21 @@ def _operations(
 def _depths(inner: np.ndarray, operands: np.ndarray, results: np.ndarray) -> np.ndarray:
     """Return depth at which each node is evaluated, above those of its operands; inputs' are 0.
 
-    Results are evaluated as early as can be, everything else as late as can be for that: what is
-    evaluated early must be held long, and an array of values that does not fit into the cache
-    takes several times as long.
+    Results are evaluated as early as possible, all other nodes as late as possible for that: early
+    values must be kept long, and an array of values that exceeds the cache takes several times as
+    long.
 
     :param inner: numbers of the nodes to be evaluated
     """
     needed = np.zeros(len(operands) + 1, dtype=bool)
     needed[operands[inner]] = True
-    ends = inner[~needed[inner]]  # results that nothing else needs: often most of the graph
+    ends = inner[~needed[inner]]  # results without other uses: often most of the graph
     between = inner[needed[inner]]
-    # lists of numbers only: Python's garbage collector goes through lists of lists again and again
+    # lists of numbers only: the garbage collector traverses lists of lists repeatedly
     columns = [between.tolist(), *operands[between, :3].T.tolist()]
     long = between[(operands[between, 3:] >= 0).any(axis=1)]
     more = dict(zip(long.tolist(), operands[long, 3:].tolist()))
-    early = [0] * (len(operands) + 1)  # the last is that of no operand, -1
+    early = [0] * (len(operands) + 1)  # the last one is for missing operands, -1
     for number, x, y, z in zip(*columns):
         early[number] = 1 + max(early[x], early[y], early[z])
         if number in more:
@@ -250,10 +250,10 @@ def _place_results(
     steps = np.arange(1, deepest + 3)
     born = np.split(by_depth, np.searchsorted(depths[by_depth], steps))
     released = np.split(by_last, np.searchsorted(last[by_last], steps))
-    free = np.zeros(0, dtype=np.int64)  # in order: neighbors are used by neighbors
+    free = np.zeros(0, dtype=np.int64)  # in order: neighbors use neighbors
     for depth in range(1, deepest + 1):
         count = len(born[depth])
-        # Places that are free first: a small array of values stays in the cache.
+        # Free slots first: a small array of values stays in the cache.
         fresh = np.arange(size, size + max(0, count - len(free)))
         places[born[depth]] = np.concatenate([free[:count], fresh])
         size += len(fresh)

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A writer of LLVM routines with variables, loops and conditions, for code that is not arithmetic.
+"""A writer of LLVM routines with variables, loops and conditions, for code besides arithmetic.
 
-Variables live in memory, and are set apart at the entry; so a routine reads like one in C.
+Variables are allocated in memory at the entry, so a routine reads like one in C.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ class Routine:
         self._entry: List[str] = []
         self._lines: List[str] = []
         self._count = 0
-        #: Label of the block that is being written
+        #: Label of the present block
         self.here = 'entry'
-        #: Declarations of the functions that `call` calls
+        #: Declarations of the functions called by `call`
         self.declarations: Set[str] = set()
 
     def text(self, attribute: str = '') -> str:
         """Return the text of the whole function.
 
-        :param attribute: one more attribute of it in LLVM
+        :param attribute: a further LLVM attribute
         """
         body = '\n'.join(['entry:', *self._entry, *self._lines])
         return f'define {self._head} nounwind {attribute} {{\n{body}\n}}\n'
@@ -51,13 +51,13 @@ class Routine:
         return name
 
     def first(self, text: str) -> str:
-        """Write an instruction at the entry, for all of the function, and return its result."""
+        """Write an instruction at the entry, and return its result for the whole function."""
         name = self._name('v')
         self._entry.append(f'  {name} = {text}')
         return name
 
     def new_name(self) -> str:
-        """Return the name that is not in use, for a result that is used before it is written."""
+        """Return an unused name, for a result that is used before it is written."""
         return self._name('v')
 
     def _name(self, kind: str) -> str:
@@ -65,7 +65,7 @@ class Routine:
         return f'%{kind}{self._count}'
 
     def call(self, name: str, *arguments: str) -> str:
-        """Return the result of a function from elsewhere, of floats and to a float."""
+        """Return the result of an external function of floats."""
         kinds = ', '.join('double' for _ in arguments)
         self.declarations.add(f'declare double @{name}({kinds})')
         passed = ', '.join(f'double {each}' for each in arguments)
@@ -75,8 +75,8 @@ class Routine:
 
     def array(self, kind: str, size: int) -> str:
         """Return memory for `size` values of a kind, 'i64', 'double' or 'ptr'."""
-        # At the entry: within a loop it would take more of the stack in each round, and LLVM puts
-        # into registers only what is set apart there.
+        # At the entry: in a loop it would take more stack in each round, and LLVM keeps only
+        # memory allocated there in registers.
         name = self._name('a')
         self._entry.append(f'  {name} = alloca {kind}, i64 {size}, align 8')
         return name
@@ -97,21 +97,20 @@ class Routine:
 
     def at(self, pointer: str, kind: str, index: str) -> str:
         """Return the address of an element."""
-        # No instruction for nothing. With opaque pointers the type of an element is no part of a
-        # pointer.
+        # No instruction for index 0: opaque pointers have no element type.
         if index == '0':
             return pointer
         return self.value(f'getelementptr {kind}, ptr {pointer}, i64 {index}')
 
     def field(self, pointer: str, offset: int, kind: str) -> str:
-        """Return the field of a structure, so many bytes from its beginning."""
+        """Return the field of a structure at an offset in bytes."""
         return self.value(f'load {kind}, ptr {self.at(pointer, "i8", str(offset))}')
 
     # -- control
 
     def label(self, name: str) -> None:
-        """Place a label for `when`, `unless` and `go`, which is reached from above, too."""
-        # LLVM's blocks do not run into each other: each ends by saying where to go on.
+        """Place a label for `when`, `unless` and `go`, which is reached from above too."""
+        # LLVM's blocks end with an explicit jump.
         self.go(name)
         self._begin(name)
 
@@ -121,43 +120,43 @@ class Routine:
 
     @property
     def ended(self) -> bool:
-        """True if the code at this point is unreachable."""
-        # LLVM rejects a block with anything behind its jump.
+        """Whether the code at this point is unreachable."""
+        # LLVM rejects a block with instructions after its jump.
         return bool(self._lines) and self._lines[-1].lstrip().startswith(('br ', 'ret '))
 
     def go(self, label: str, remark: str = '') -> None:
-        """Go on at a label.
+        """Branch to a label.
 
-        :param remark: what LLVM may assume of it
+        :param remark: LLVM metadata of the branch
         """
         if not self.ended:
             self.do(f'br label %{label}{remark}')
 
     def when(self, condition: str, label: str) -> None:
-        """Go to a label if a condition holds."""
+        """Branch to a label if a condition holds."""
         after = self._name('l')[1:]
         self.do(f'br i1 {condition}, label %{label}, label %{after}')
         self._begin(after)
 
     def unless(self, condition: str, label: str) -> None:
-        """Go to a label if a condition does not hold."""
+        """Branch to a label if a condition does not hold."""
         after = self._name('l')[1:]
         self.do(f'br i1 {condition}, label %{after}, label %{label}')
         self._begin(after)
 
     def new_label(self) -> str:
-        """Label that is not in use."""
+        """Return an unused label."""
         return self._name('l')[1:]
 
     def choose(self, condition: str, label: str, other: str) -> None:
-        """Go to the first label if a condition holds, else to the other."""
+        """Branch to the first label if a condition holds, else to the other."""
         self.do(f'br i1 {condition}, label %{label}, label %{other}')
 
     @contextmanager
     def loop(self, count: str) -> Iterator[str]:
         """Run the body `count` times; yields the index, from 0."""
         counter, head, end = self.array('i64', 1), self.new_label(), self.new_label()
-        # Here, not at the entry: this loop may lie in another one, and begin again.
+        # Here, not at the entry: the loop may be nested in another one.
         self.put(counter, 'i64', '0')
         self.label(head)
         index = self.get(counter, 'i64')
@@ -165,7 +164,7 @@ class Routine:
         yield index
         self.put(counter, 'i64', self.value(f'add i64 {index}, 1'))
         self.go(head)
-        # Nothing runs into it from above, where the loop jumps back.
+        # Only the loop's jump reaches it.
         self._begin(end)
 
     @contextmanager

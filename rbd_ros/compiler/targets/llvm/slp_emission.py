@@ -15,14 +15,14 @@ _SIGN_OF_THE_SECOND = '<i64 0, i64 -9223372036854775808>'
 
 
 class PackEmitter:
-    """Writes packs, and takes values out of them.
+    """Writes packs, and extracts values from them.
 
     :param code: emitter of the function's scalars
     :param pack_of: packs by both nodes
-    :param negative: whether their second lanes hold opposites, by their first nodes
-    :param slots: places of values in the array `%kept`, neighbors for both nodes of a pack
-    :param is_kept: whether the value of a node is there whenever it is needed
-    :param values: names of scalars by number of their node; it may ask `scalar` for them
+    :param negative: whether their second lanes hold negated values, by their first nodes
+    :param slots: slots of values in the array `%kept`, neighbors for both nodes of a pack
+    :param is_kept: whether the value of a node is available there
+    :param values: names of scalars by number of their node; it may call `scalar` for them
     """
 
     def __init__(
@@ -51,7 +51,7 @@ class PackEmitter:
         pack = self._pack_of[first]
         term = pack.first, pack.second
         self._vectors[term] = self._operation(pack)
-        # For later parts of a long function, as two neighbors: one store.
+        # For later parts of a long function, in neighboring slots: one store.
         if first in self._slots:
             self._pair.store_packed(self._vectors[term], '%kept', self._slots[first])
 
@@ -61,25 +61,24 @@ class PackEmitter:
         lane = int(number == pack.second)
         if self._is_kept(number):
             value = self._code.load('%kept', self._slots[number])
-            # The array is written by earlier parts only: LLVM need not look for stores that might
-            # concern it.
+            # Only earlier parts write the array: LLVM need not search for conflicting stores.
             self._code.mark_invariant()
         else:
             value = self._pair.lane(self._vectors[pack.first, pack.second], lane)
         return self._code.fneg(value) if lane and self._negative[pack.first] else value
 
     def result(self, number: int, negative: bool, settled: bool) -> str:
-        """Return the value of a node of a pack, or its opposite, as it is put out: never -0.0.
+        """Return the value of a node of a pack, or its negative, as an output: never -0.0.
 
-        :param settled: whether it never is by itself
+        :param settled: whether it never is -0.0 by itself
         """
         pack = self._pack_of[number]
         term, lane = (pack.first, pack.second), int(number == pack.second)
         opposite = self._negative[pack.first]
-        # Nothing to turn and nothing to remove: the lane as it is.
+        # The lane as it is.
         if settled and not negative and not (lane and opposite):
             return self._pair.lane(self._vectors[term], lane)
-        if (term, negative) not in self._results:  # of both lanes, as mostly both are put out
+        if (term, negative) not in self._results:  # for both lanes, as usually both are outputs
             vector, zero = self._vectors[term], self._pair.constant(0.0)
             if opposite:
                 signs = self._literal(-1.0 if negative else 1.0, 1.0 if negative else -1.0)
@@ -95,7 +94,7 @@ class PackEmitter:
 
     def _is_constant(self, term: Term) -> bool:
         first, second = term
-        # An addend that is none stands for the constant -0.0: x y + (-0.0) is x y, bitwise.
+        # A missing addend is the constant -0.0: x y + (-0.0) is x y, bitwise.
         return NO_ADDEND in term or self._nodes[first][0] == CONSTANT == self._nodes[second][0]
 
     def _is_negative(self, term: Term) -> bool:
@@ -105,7 +104,7 @@ class PackEmitter:
     def _vector(self, term: Term, turned: bool = False) -> str:
         """Return the vector of two nodes.
 
-        :param turned: whether the second lane gets the other sign
+        :param turned: whether the second lane is negated
         """
         if self._is_constant(term):
             first, second = (-0.0 if k == NO_ADDEND else self._nodes[k][1] for k in term)
@@ -116,7 +115,7 @@ class PackEmitter:
             return self._vectors[term]
         if term not in self._turned:
             pair, integers = self._pair, self._pair.integer
-            # Through integers: LLVM's fneg would turn both lanes.
+            # As integers: LLVM's fneg would negate both lanes.
             bits = pair.low_bits(self._vectors[term])
             bits = pair.value(f'xor {integers} {bits}, {_SIGN_OF_THE_SECOND}')
             self._turned[term] = pair.value(f'bitcast {integers} {bits} to {pair.type}')
@@ -127,7 +126,7 @@ class PackEmitter:
         if first == second:
             return self._pair.spread(self._values[first])
         kept = self._is_kept(first) and self._is_kept(second)
-        # Neighbors in memory: one load brings them together.
+        # Neighbors in memory: one load.
         if kept and self._slots[second] == self._slots[first] + 1:
             vector = self._pair.load_packed('%kept', self._slots[first])
             if first in self._pack_of:  # of an earlier part, unlike sines and cosines
@@ -169,7 +168,7 @@ class PackEmitter:
         )
 
     def _factors(self, pack: Pack, turned: bool) -> Tuple[str, str]:
-        """Return two operands, one of them turned if asked: a constant if there is one."""
+        """Return two operands, one of them negated if requested: a constant if there is one."""
         a, b = pack.terms[:2]
         second = self._is_constant(b) and not self._is_constant(a)
         return self._vector(a, turned and not second), self._vector(b, turned and second)

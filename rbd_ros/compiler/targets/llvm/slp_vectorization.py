@@ -1,12 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of one state in pairs, side by side in a vector of two lanes (packs).
+"""Operations of one state in pairs, in a vector of two lanes (packs).
 
-What the processor does for one operation it does for two of the same kind, and half as much code
-has to be fetched. Corresponding operations of isomorphic branches (isomorphic_subgraphs.py) are
-paired, as long as the operands need not be brought together, or the results be taken apart, at a
-price that exceeds the gain (superword-level parallelism, Larsen and Amarasinghe 2000). Each lane
-computes what it would compute alone, so that no bit depends on it.
+The processor does two operations of one kind in the time of one, with half of the code.
+Corresponding operations of isomorphic branches (isomorphic_subgraphs.py) are paired, unless
+packing the operands and extracting the results costs more than the gain (superword-level
+parallelism, Larsen and Amarasinghe 2000). Each lane computes what the scalar code would, bitwise.
 """
 
 from __future__ import annotations
@@ -30,12 +29,12 @@ from rbd_ros.compiler.symbol_graph import ADD, CONSTANT, COS, Graph, INPUT, MUL,
 from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD
 from rbd_ros.compiler.targets.llvm.isomorphic_subgraphs import kind
 
-#: Stands for the constant -0.0 among the numbers of nodes: x y is x y + (-0.0), bitwise.
+#: Number of the constant -0.0 in place of a node: x y is x y + (-0.0), bitwise.
 NO_ADDEND = -1
-# Operations that bringing two values together costs, or taking the second out of a vector; the
-# first is at hand.
+# Cost, in operations, of packing two values, or of extracting the second lane; extracting the
+# first is free.
 _MOVE = 0.7
-# Fewer packs than this share of the operations are coincidence.
+# A smaller fraction of packed operations is coincidence.
 _WORTHWHILE = 0.15
 
 Term = Tuple[int, int]
@@ -47,7 +46,7 @@ class Pack(NamedTuple):
     :param first: node in the first lane
     :param second: node in the second lane
     :param terms: for each operand, the nodes in the two lanes
-    :param swapped: whether the first two operands of the second node have changed places
+    :param swapped: whether the first two operands of the second node are exchanged
     """
 
     first: int
@@ -62,7 +61,7 @@ class Pack(NamedTuple):
 
 
 class _SideBySide(Protocol):
-    """Nodes that are evaluated together, as those of a pack."""
+    """Nodes that are evaluated together, like those of a pack."""
 
     @property
     def nodes(self) -> Tuple[int, ...]:
@@ -72,11 +71,11 @@ class _SideBySide(Protocol):
 def find_packs(
     program: Program, partners: Mapping[int, int], together: Sequence[Sequence[int]]
 ) -> Dict[int, Pack]:
-    """Return the packs that are worth it by their first nodes.
+    """Return the profitable packs by their first nodes.
 
-    None of a program without isomorphic branches.
+    A program without isomorphic branches has none.
 
-    :param program: program of nothing but the nodes that are needed
+    :param program: program of the required nodes only
     :param partners: nodes of second branches, and their counterparts
     :param together: nodes that are evaluated at one place anyway
     """
@@ -96,16 +95,16 @@ def in_order(
     packs: Mapping[int, Pack],
     together: Sequence[Sequence[int]],
 ) -> List[int]:
-    """Return the order of evaluation in which nodes of a pack are neighbors.
+    """Return an order of evaluation in which nodes of a pack are neighbors.
 
-    Else as given, if it can be.
+    It is the given one as far as possible.
 
     :param order: numbers of nodes in an order of evaluation
-    :param together: nodes that are evaluated at one place, in the order in which they stay
+    :param together: nodes that are evaluated at one place, in this order
     """
     units = _units(packs, together)
     result: Dict[int, None] = {}
-    # Depth-first: a unit is put out when all operands of all its nodes have been.
+    # Depth-first: a unit follows all operands of all its nodes.
     for start in order:
         stack = [start]
         while stack:
@@ -113,7 +112,7 @@ def in_order(
                 stack.pop()
                 continue
             unit = units.get(stack[-1], (stack[-1],))
-            # Nodes of a unit need each other only within `together`, where their order is kept.
+            # Nodes of a unit depend on each other only within `together`, whose order is kept.
             missing = {
                 k for each in unit for k in operands(graph.nodes[each]) if k not in result
             }.difference(unit)
@@ -127,7 +126,7 @@ def in_order(
 def _units(
     found: Mapping[int, _SideBySide], together: Sequence[Sequence[int]]
 ) -> Dict[int, Sequence[int]]:
-    """Return the groups that are evaluated together, by node."""
+    """Return the groups of nodes that are evaluated together, by node."""
     units = {k: some for some in together for k in some}
     units.update((k, one.nodes) for one in found.values() for k in one.nodes)
     return units
@@ -137,17 +136,17 @@ def are_isomorphic(graph: Graph, a: int, b: int) -> bool:
     """Return whether two nodes could be a pack."""
     nodes = graph.nodes
     kinds = nodes[a][0], nodes[b][0]
-    # Sines and cosines have vectors of their own (angles.py).
+    # Sines and cosines have separate vectors (angles.py).
     if kind(kinds[0]) != kind(kinds[1]) or kinds[0] in (INPUT, CONSTANT, SIN, COS):
         return False
     if kinds[0] == kinds[1] or MUL not in kinds:
         return True
-    # A product goes with x y + c if c is a constant: its own addend is the constant -0.0 then.
+    # A product pairs with x y + c if c is a constant: its own addend is then the constant -0.0.
     return nodes[nodes[a if kinds[1] == MUL else b][3]][0] == CONSTANT
 
 
 def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
-    """Return packs of counterparts, and of operands of packs that have none but could be one."""
+    """Return packs of counterparts, and of operands of packs without counterparts."""
     packs: Dict[int, Pack] = {}
     used: Set[int] = set()
 
@@ -160,8 +159,8 @@ def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
         if are_isomorphic(graph, first, second):
             add(first, second)
     terms = [term for pack in packs.values() for term in pack.terms]
-    # Operands of packs are followed back, as long as they could be packs as well: pairs that come
-    # out of one another cost nothing to bring together.
+    # Operands of packs are followed back while they could be packs as well: packs from packs need
+    # no packing.
     while terms:
         first, second = terms.pop()
         if first == second or NO_ADDEND in (first, second) or used & {first, second}:
@@ -173,7 +172,7 @@ def _paired(graph: Graph, partners: Dict[int, int]) -> Dict[int, Pack]:
 
 
 def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> Pack:
-    """Return the pack whose operands are in the order in which they belong together."""
+    """Return the pack with its operands in matching order."""
     nodes = graph.nodes
     a, b = nodes[first][1:], nodes[second][1:]
     if len(a) != len(b):
@@ -187,8 +186,8 @@ def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> 
         total = 0
         for x, y in terms:
             constants = (nodes[x][0] == CONSTANT) + (nodes[y][0] == CONSTANT)
-            # An operand that is the same, or a pack already, is worth most; a constant beside a
-            # variable has to be inserted each time.
+            # An equal operand or an existing pack is worth most; a constant beside a variable must
+            # be inserted each time.
             total += 3 * (x == y or partners.get(y) == x or constants == 2) - 2 * (constants == 1)
             total += are_isomorphic(graph, x, y)
         return total
@@ -203,14 +202,13 @@ def break_circles(
     found: MutableMapping[int, Any],
     together: Sequence[Sequence[int]],
 ) -> None:
-    """Remove packs that wait for each other, or that need a node of themselves.
+    """Remove packs that wait for each other or for themselves.
 
-    :param found: packs by their first nodes
+    :param found: packs by their first node
     :param together: nodes that are evaluated at one place anyway
     """
     units = _units(found, together)
-    # Topological sort (Kahn 1962) with units as nodes: what remains waits for itself through a
-    # unit.
+    # Topological sort (Kahn 1962) with units as nodes: the rest waits for itself through a unit.
     users: Dict[int, List[int]] = defaultdict(list)
     missing: Dict[int, int] = {}
     for number in live:
@@ -219,10 +217,10 @@ def break_circles(
         for k in needed:
             users[k].append(number)
     ready = [number for number in live if not missing[number]]
-    waiting: Dict[int, int] = {}  # how many of a unit are ready, by its first node
+    waiting: Dict[int, int] = {}  # number of ready nodes of a unit, by its first node
     while ready or waiting:
-        if not ready:  # what is ready and waits is not all of `together`, which has no circles
-            # The first one in order is given up, so that the result is the same in every run.
+        if not ready:  # a waiting unit is a pack, as `together` has no cycles
+            # The first one in order is dropped, so that the result is reproducible.
             nodes = found.pop(min(k for k in waiting if k in found)).nodes
             del waiting[nodes[0]]
             for k in nodes:
@@ -242,9 +240,9 @@ def break_circles(
 
 
 class _Choice:
-    """Choice of the packs that pay off.
+    """Selection of the profitable packs.
 
-    :param packs: packs by their first nodes; those that are not worth it are removed
+    :param packs: packs by their first nodes; others are removed
     :param partners: nodes of second branches, and their counterparts
     """
 
@@ -269,9 +267,9 @@ class _Choice:
                 self._needed_by[term].add(pack.first)
 
     def drop_what_costs_more(self) -> None:
-        """Remove packs as long as one costs more than it saves."""
+        """Remove packs while one costs more than it saves."""
         packs = self._packs
-        # Greedy: removing a pack changes the gain of its neighbors, which are looked at again.
+        # Greedy: removing a pack changes the gain of its neighbors, which are tested again.
         order = dict.fromkeys(sorted(packs))
         while order:
             first, _ = order.popitem()
@@ -288,12 +286,11 @@ class _Choice:
             order.update(dict.fromkeys(sorted(near)))
 
     def _gain(self, pack: Pack) -> float:
-        """Return the operations that a pack saves, as long as the others stay."""
+        """Return the number of operations that a pack saves while the others stay."""
         gain = 1.0
         for term in set(pack.terms):
             if self._is_pack(term):
-                # An operand that stays in its vector saves a move; one that is shared is brought
-                # together once.
+                # An operand that stays in its vector saves a move; a shared one is packed once.
                 gain += _MOVE * (not self._is_taken_out(term[1]))
             elif not self._is_at_hand(term):
                 gain -= _MOVE * (len(self._needed_by[term]) == 1)
@@ -313,7 +310,7 @@ class _Choice:
         return self._nodes[first][0] in (SIN, COS) and self._partners.get(second) == first
 
     def _is_taken_out(self, number: int) -> bool:
-        """Return whether a node of a pack is needed by itself; to store it costs nothing."""
+        """Return whether a node of a pack is needed as a scalar; storing it is free."""
         for user in self._users[number]:
             pack = self._packs.get(self._pack_of.get(user, NO_ADDEND))
             if pack is None or any(

@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The straight-line function of a graph: one function, or several in turn if there is much of it.
 
-LLVM's time for a function grows faster than its length. A long graph is therefore cut into parts,
-each a function of its own; what a later part needs is kept in an array meanwhile. For one state,
-sines and cosines (angles.py) and operations of isomorphic branches (slp_vectorization.py) are side
-by side in vectors, the latter unless nothing is optimized (`native.optimization`); for many, each
-vector is one value of several states.
+LLVM's time for a function grows faster than its length, so a long graph is divided into parts,
+each a separate function; an array keeps the values for later parts. For one state, sines and
+cosines (angles.py) and operations of isomorphic branches (slp_vectorization.py) are in vectors,
+the latter unless optimization is off (`native.optimization`); for many, each vector is one value
+of several states.
 """
 
 from __future__ import annotations
@@ -35,19 +35,19 @@ from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
 from rbd_ros.compiler.targets.llvm.slp_vectorization import find_packs, in_order, Pack
 from rbd_ros.compiler.targets.llvm.table_interpreter import table_interpreter
 
-# What counts as much; below, a single function runs faster, at least in batches.
+# Thresholds of long functions; below, a single function runs faster, at least in batches.
 _MANY_OUTPUTS = 256
 _MANY_NODES = 15000
 _MANY_MORE_NODES = 100000  # outputs included
-# From here on parts are not optimized: half the time to compile, a third more to run.
+# From here on parts are not optimized: half the compile time, a third more run time.
 _HURRIED_NODES = 50000
-# Where time to compile is no object, both begin here: 12 s for each function of so many.
+# Both thresholds if compile time does not matter: 12 s for each function of this length.
 _PATIENT_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
-# What does not fit into the processor's cache of decoded instructions takes as long as it is long.
-# By a register of its own the stack, which a third of the instructions read or write, is addressed
-# in a byte less than by the stack pointer; it takes a stack that is not aligned to vectors. Where
-# many vectors lie on the stack, as in the inertia matrix of a Talos, that is much slower.
+# Code that exceeds the cache of decoded instructions is bound by its length in bytes. A third of
+# the instructions access the stack; a frame pointer encodes this in one byte less than the stack
+# pointer, but requires a stack that is not aligned to vectors. With many vectors on the stack, as
+# in the inertia matrix of a Talos, that is much slower.
 _FRAME = ' "frame-pointer"="all" "no-realign-stack"'
 
 
@@ -56,8 +56,8 @@ def straight_line(
 ) -> Tuple[str, List[str]]:
     """Return the text and declarations of a function with one pointer per input and output.
 
-    The arrays are arrays of vectors if there is more than one lane. A not-a-number (or infinity)
-    in any input makes every output not-a-number (nan_check.py).
+    The arrays are arrays of vectors if there is more than one lane. NaN or infinity in any input
+    makes every output NaN (nan_check.py).
 
     :param name: name of the function
     :param attributes: LLVM's attributes of it
@@ -68,14 +68,13 @@ def straight_line(
         many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
     if len(program.live) + program.different > many_more:
         return table_interpreter(name, lanes, attributes, program, widest)
-    # Scalar products are operations of the table interpreter alone.
+    # Only the table interpreter has scalar products.
     program = program.expanded()
     size, hurried = _nodes_per_part(program), len(program.live) > many
     states = bool(program.graph.simd_hints)
     program, settled = fused(program, with_hints=not _is_long(program))
     graph, inputs, live = program.graph, program.inputs, program.live
-    # With several states, lanes hold states: isomorphic operations of one state have no lanes
-    # left.
+    # With several states, lanes hold states: isomorphic operations of one state get none.
     packed = lanes == 1 and not hurried and native.optimization() > 0
     partners = counterparts(program) if packed else {}
     groups = angle_groups(graph, live, widest, partners)
@@ -89,7 +88,7 @@ def straight_line(
         order = in_order(graph, order, packs, together)
     if states:
         pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
-        # Last: it needs to know what is evaluated together.
+        # Last: it depends on what is evaluated together.
         order = schedule(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
     opposite = {packs[first].second for first, turned in negative.items() if turned}
@@ -97,7 +96,7 @@ def straight_line(
     parts = cut(program, order, size, set(pairs.values()))
     if lanes > 1:
         groups = []
-    # sines and cosines of groups have places of their own in the array of what is kept
+    # sines and cosines of groups have their own slots in the array of kept values
     taken = {number: slot for group in groups for number, slot in group.slots(graph).items()}
     length = sum(2 * group.lanes for group in groups)
     slots, length = keep(graph, parts, taken, length, pairs)
@@ -117,7 +116,7 @@ def straight_line(
         pointer.replace('ptr', 'ptr noalias readonly' if '%in' in pointer else 'ptr noalias')
         for pointer in pointers
     ]
-    # `optnone` needs `noinline`: parts stay functions of their own.
+    # `optnone` needs `noinline`: parts stay separate functions.
     of_parts = f'{attributes} noinline optnone' if hurried else attributes
     code, texts = Emitter(lanes), []
     if length or len(parts) > 1:
@@ -158,13 +157,13 @@ class _Plan(NamedTuple):
     """Plan of the text to be written.
 
     :param program: program of fused operations
-    :param slots: places in the array of what is kept
+    :param slots: slots in the array of kept values
     :param groups: angles whose sines and cosines are evaluated together
     :param grouped: numbers of these sines and cosines
     :param settled: numbers of the nodes whose values are never -0.0
     :param packs: packs by their first nodes
     :param pack_of: packs by both nodes
-    :param negative: whether the second lane of a pack holds the opposite, by the first node
+    :param negative: whether the second lane of a pack holds the negated value, by the first node
     """
 
     program: Program
@@ -178,7 +177,7 @@ class _Plan(NamedTuple):
 
 
 class _Values(dict):
-    """Names of values by number of their node; those that are in memory are loaded.
+    """Names of values by number of their node; missing ones are loaded from memory.
 
     :param here: numbers of the nodes that this function evaluates
     """
@@ -197,7 +196,7 @@ class _Values(dict):
             here,
         )
         self._arrays = {name: f'%in{k}' for k, (name, _) in enumerate(program.inputs)}
-        #: What writes the packs, and finds their nodes
+        #: Writer of packs, and source of their nodes
         self.packs = PackEmitter(
             code, program.graph, plan.pack_of, plan.negative, plan.slots, is_kept, self
         )
@@ -218,10 +217,10 @@ class _Values(dict):
         return value
 
     def _lasting(self, array: str, index: int) -> str:
-        """Load what this function does not change, and say so.
+        """Load a value that this function does not change, marked as invariant.
 
-        LLVM's code generation looks at one function at a time. If it must find out by itself that
-        none of the stores before a load concerns it, that takes most of its time.
+        LLVM's code generation sees one function at a time. Finding out by itself that none of the
+        stores before a load conflicts with it would take most of its time.
         """
         value = self._code.load(array, index)
         self._code.mark_invariant()

@@ -2,12 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interpreter of a table of operations, for very long graphs: a loop for each kind of operation.
 
-LLVM's time grows with the length of a function's text, and machine code that is read once from
-memory and thrown away is no faster than a table. So a graph of hundreds of thousands of nodes (the
-mass matrix of a chain of two hundred joints) is sorted by depth, and within a depth by operation:
-each such run is a loop over rows of the table, which say where in an array of values the operands
-are and where the result goes. What is compiled is a loop for each kind of operation, and the calls
-of these loops in turn.
+LLVM's time grows with the length of a function, and machine code that is read from memory and used
+once is no faster than a table. So a graph of hundreds of thousands of nodes (the mass matrix of a
+chain of two hundred joints) is sorted by depth, and within a depth by operation. Each run is a
+loop over rows of the table, with the slots of operands and result in an array of values. Only a
+loop for each kind of operation, and the sequence of their calls, is compiled.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ def table_interpreter(
     # Values in one array: inputs, constants, then results by depth.
     constants, runs, size = operation_table(program)
     code, entry = Emitter(lanes), 0
-    # On the stack: several threads may run this function at once.
+    # On the stack: thread-safe.
     code.line(f'%values = alloca {code.type}, i64 {size}, align {8 * lanes}')
     for k, (_, length) in enumerate(inputs):
         to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
         code.line(f'call void @{name}_copy(ptr %in{k}, ptr {to}, i64 {length})')
         entry += length
     to = code.value(f'getelementptr {code.type}, ptr %values, i64 {entry}')
-    # Constants are doubles in the object file, once, and vectors only in memory.
+    # Constants are doubles, once, in the object file, and vectors only in memory.
     code.line(f'call void @{name}_spread(ptr @{name}_constants, ptr {to}, i64 {len(constants)})')
     code.line(f'%outs = alloca ptr, i64 {max(1, len(sizes))}, align 8')
     for k in range(len(sizes)):
@@ -61,7 +60,7 @@ def table_interpreter(
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(sizes)))])
     kinds = sorted({run.kind for run in runs})
-    # As narrow as can be: all of the table is read at each call.
+    # As narrow as possible: each call reads all of the table.
     bits = 16 if max(size, *sizes) < 2**16 else 32
     # Kind and length of each run, in order.
     order = np.array([(kinds.index(run.kind), len(run.rows)) for run in runs], dtype=np.int32)
@@ -92,7 +91,7 @@ def _data(name: str, array: np.ndarray, align: int) -> str:
 
 
 def _copying(name: str, lanes: int, attributes: str, element: str) -> str:
-    """Return the text of a function that copies an array; doubles to all lanes of vectors."""
+    """Return the text of a function that copies an array, with doubles broadcast to vectors."""
     code = Emitter(lanes)
     if element == code.type:
         value = code.load('%from', '%k')
@@ -104,10 +103,7 @@ def _copying(name: str, lanes: int, attributes: str, element: str) -> str:
 
 
 def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: str) -> str:
-    """Return the text of the function that goes through the runs.
-
-    Kind and length of each, then its loop.
-    """
+    """Return the text of the function that executes the runs, in order, each by its loop."""
     cases, blocks, rows = [], [], []
     for k, kind in enumerate(kinds):
         cases.append(f'    i32 {k}, label %k{k}')
@@ -134,7 +130,7 @@ def _run_all(name: str, kinds: Sequence[int], runs: int, bits: int, attributes: 
             '  %second = getelementptr i32, ptr %pair, i64 1',
             '  %short = load i32, ptr %second, align 4',
             '  %length = zext i32 %short to i64',
-            # One jump for a run, not for an operation.
+            # One jump per run, not per operation.
             '  switch i32 %kind, label %done [',
             *cases,
             '  ]',
@@ -164,7 +160,7 @@ def _loop(name: str, kind: int, lanes: int, bits: int, attributes: str) -> str:
         places.append(code.value(f'zext i{bits} {short} to i64'))
     array = '%values'
     if kind in (PUT, PUT_NEGATED):
-        # Outputs name their array as well: the only rows with a column more.
+        # Only rows of outputs have one more column, the number of their array.
         owner = places.pop(1)
         pointer = code.value(f'getelementptr ptr, ptr %outs, i64 {owner}')
         array = code.value(f'load ptr, ptr {pointer}, align 8')
@@ -179,15 +175,14 @@ def _emit(code: Emitter, kind: int, x: Sequence[str]) -> str:
         operation = code.fadd if kind == PUT else code.fsub
         return operation(code.constant(0.0), x[0])  # never -0.0
     if kind > INNER_OF:
-        # A scalar product in the order of its terms, fused as in straight-line code: the same
-        # bits.
+        # In the order of its terms, fused as in straight-line code: the same bits.
         total = code.fmul(x[0], x[1])
         for a, b in zip(x[2::2], x[3::2]):
             product = code.value(f'fmul contract {code.type} {a}, {b}')
             total = code.value(f'fadd contract {code.type} {product}, {total}')
         return total
     if kind in (MUL_ADD, MUL_SUB, SUB_MUL):
-        # With `contract`, LLVM may make one instruction of both.
+        # With `contract`, LLVM may fuse both into one instruction.
         product = code.value(f'fmul contract {code.type} {x[0]}, {x[1]}')
         total = {
             MUL_ADD: f'fadd contract {code.type} {product}, {x[2]}',

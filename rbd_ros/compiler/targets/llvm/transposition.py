@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of a batch into vectors of lanes, and back: small blocks are transposed in registers.
 
-A batch holds its states row by row; the code for W states at once wants one vector for each
-column. W rows are taken a few columns at a time. So many rows as a block has columns make a
-square, squares lie side by side in registers, and all of them are transposed by exchanging
-elements between pairs of registers, half a square apart, then a quarter, and so on.
+A batch holds its states row by row; the code for W states needs one vector per column. Blocks of W
+rows and a few columns are squares, side by side in registers; all of them are transposed by
+exchanging elements between pairs of registers, at half the size of a square, a quarter, and so on.
 """
 
 from __future__ import annotations
@@ -15,18 +14,18 @@ from typing import Callable, List, Sequence, Union
 from rbd_ros.compiler.targets.llvm.emit import Emitter
 
 # Columns of a block. Wider blocks save loads and stores and cost more shuffles, of which a
-# processor does one at a time; loads find their halves in memory for nothing, stores do not.
+# processor does one at a time; loads extract halves for free, stores do not.
 _COLUMNS_LOADED, _COLUMNS_STORED = 4, 8
-_UNROLLED = 12  # blocks in a row before a loop is worth it
-# Results go to memory that the caches do not hold, and the processor foresees that badly for so
-# many rows at once: each place is asked for in advance. In long rows that is so many columns
-# ahead; short rows are asked for while the states before them are computed.
+_UNROLLED = 12  # maximum number of consecutive blocks without a loop
+# Results go to memory outside of the caches, and the hardware prefetcher cannot follow so many
+# rows: they are prefetched explicitly. The distance in long rows is this number of columns; short
+# rows are prefetched during the computation of the previous group.
 _AHEAD = 16
 _LINE = 8  # numbers in a line of the cache
 
 Index = Union[int, str]
 
-#: Declaration of what the functions call.
+#: Declaration of the called intrinsic.
 PREFETCH = 'declare void @llvm.prefetch.p0(ptr, i32, i32, i32)'
 
 
@@ -57,10 +56,10 @@ def gather_function(name: str, size: int, lanes: int, attributes: str) -> str:
 
 
 def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: str) -> str:
-    """Return text of a function that turns vectors into W rows, one element of each for a column.
+    """Return text of a function that turns vectors into W rows, one element each per column.
 
     :param name: name of the function
-    :param slots: which vector has the elements of each column
+    :param slots: number of the vector with the elements of each column
     :param lanes: rows W, a power of two
     :param attributes: LLVM's attributes of it
     """
@@ -69,7 +68,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
     start = code.value(f'mul i64 %row, {size}')
     base = code.value(f'getelementptr double, ptr %array, i64 {start}')
     if not _is_long(size, min(lanes, _COLUMNS_STORED)):
-        # The next W rows: they are written after the next group has been computed.
+        # The next W rows, which are written after the next group.
         for number in range(size * lanes, 2 * size * lanes, _LINE):
             _prefetch(code, base, number)
 
@@ -78,7 +77,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
         vectors = _transposed(code, [code.load('%vectors', column) for column in columns])
         pointer = code.value(f'getelementptr double, ptr {base}, i64 {first}')
         for row in range(lanes):
-            # In a loop, the rows are long: each is followed on its own.
+            # In a loop, the rows are long: each is prefetched separately.
             if isinstance(first, str):
                 _prefetch(code, pointer, row * size + _AHEAD)
             part = _part(code, width, vectors[row % width], row // width)
@@ -86,7 +85,7 @@ def scatter_function(name: str, slots: Sequence[int], lanes: int, attributes: st
             code.line(f'store <{width} x double> {part}, ptr {place}, align 8')
 
     text = _function(head, attributes, code, size, min(lanes, _COLUMNS_STORED), move)
-    # Only a loop looks places up; otherwise they are numbers in the text.
+    # Only a loop looks slots up; otherwise they are literals in the text.
     if f'@{table}' in text:
         numbers = ', '.join(f'i32 {slot}' for slot in slots)
         text += f'@{table} = internal constant [{size} x i32] [{numbers}], align 4\n'
@@ -103,10 +102,10 @@ def _function(
 ) -> str:
     """Return the text of a function that moves columns block by block.
 
-    The last block is as narrow as a power of two may be; it may overlap the one before, and then
-    moves some columns twice.
+    The width of the last block is a power of two; it may overlap the one before, and then moves
+    some columns twice.
 
-    :param code: what the function begins with
+    :param code: emitter with the beginning of the function
     :param width: columns of the other blocks, a power of two
     :param move: writes the code that moves the block with this first column and width
     """
@@ -124,7 +123,7 @@ def _function(
         for first in range(0, whole, width):
             move(first, width)
     if rest:
-        # The next power of two, if there are so many columns at all.
+        # The next power of two, unless it exceeds the number of columns.
         last = min(1 << (rest - 1).bit_length(), 1 << (size.bit_length() - 1))
         if last < rest:  # fewer columns than one block of the next power of two
             move(0, last)
@@ -140,10 +139,9 @@ def _is_long(size: int, width: int) -> bool:
 
 
 def _prefetch(code: Emitter, array: str, index: int) -> None:
-    """Ask for a place of an array that will be written; it may lie behind the end."""
+    """Prefetch an element of an array that will be written; it may be beyond the end."""
     pointer = code.value(f'getelementptr double, ptr {array}, i64 {index}')
-    # For writing, to be kept in all caches, of data. What is asked for in vain does no harm:
-    # unlike a load, it may be anywhere.
+    # For writing, into all caches, data. Unlike a load, it may have any address.
     code.line(f'call void @llvm.prefetch.p0(ptr {pointer}, i32 1, i32 3, i32 1)')
 
 
@@ -181,8 +179,8 @@ def _part(code: Emitter, width: int, vector: str, k: int) -> str:
 def _transposed(code: Emitter, vectors: Sequence[str]) -> List[str]:
     """Transpose squares that lie side by side in vectors, one vector for each row of a square.
 
-    Element i of vector k changes places with element k of vector i, in each square. That is done
-    for one binary digit of i and k after the other.
+    Element i of vector k is exchanged with element k of vector i, in each square, for one binary
+    digit of i and k after the other.
     """
     lanes, found = code.lanes, list(vectors)
     distance = len(found) // 2

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sine and cosine as straight-line code, one text for one value and for a vector of them.
+"""Sine and cosine as straight-line code, the same for scalars and vectors.
 
-The angle is reduced by a multiple n of pi/2 given to 159 bits, with every rounding error of the
-reduction carried along, so that the result is as good next to a zero of the sine at 1e6 rad as it
-is near the origin; then the polynomials of the classical kernels on [-pi/4, pi/4] (minimax
-coefficients as published in FDLIBM) are summed with the carried tail. There is no branch. Beyond
-2**49 rad an angle has no digits left to speak of and the result is NaN.
+The angle is reduced by a multiple n of pi/2 with 159 bits, with all rounding errors of the
+reduction, so that the result is as accurate near a zero of the sine at 1e6 rad as near the origin.
+Then the polynomials on [-pi/4, pi/4] (minimax coefficients as published in FDLIBM) are summed with
+the remainder. There is no branch. Beyond 2**49 rad rounding leaves an angle without a direction,
+and the result is NaN.
 """
 
 from __future__ import annotations
@@ -16,11 +16,10 @@ from typing import Callable, Tuple, TYPE_CHECKING
 if TYPE_CHECKING:
     from rbd_ros.compiler.targets.llvm.emit import Emitter
 
-# pi/2 = HALF_PI[0] + HALF_PI[1] + HALF_PI[2] to 159 bits, each part the nearest double of what is
-# left
+# pi/2 = HALF_PI[0] + HALF_PI[1] + HALF_PI[2] to 159 bits, each part the nearest double of the rest
 HALF_PI = (1.5707963267948966, 6.123233995736766e-17, -1.4973849048591698e-33)
 TWO_OVER_PI = 0.6366197723675814
-# Further out the double of 2/pi is too coarse to find the right multiple of pi/2.
+# Beyond, the double of 2/pi is too inaccurate for the right multiple of pi/2.
 MAX_ANGLE = 2.0**49
 # Adding 1.5 * 2**52 leaves the nearest integer in the low bits of the sum.
 MAGIC = 6755399441055744.0
@@ -57,9 +56,8 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
     minus_n = code.fneg(n)
 
     # r + tail = angle - n pi/2. The first difference is exact and a multiple of 2**-53, hence of
-    # the last bit of p, so that first - r is exact, too (fast two-sum), and what is left of the
-    # product without its rounding is rounded once. An angle that is too large spoils the tail,
-    # which nothing waits for.
+    # the last bit of p, so first - r is exact too (fast two-sum); the rest of the product is
+    # rounded once. An angle that is too large makes the tail NaN, off the critical path.
     first = code.fma(minus_n, c(HALF_PI[0]), angle)
     p = code.fmul(n, c(HALF_PI[1]))
     r = code.fsub(first, p)
@@ -69,7 +67,7 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
 
     z = code.fmul(r, r)
     zz, zr = code.fmul(z, z), code.fmul(z, r)
-    # sin(r + tail) = r + (r z poly(z) + tail), but for tail z/2, which is below the rounding
+    # sin(r + tail) = r + (r z poly(z) + tail), without tail z/2, which is below the rounding
     sine = code.fadd(r, code.fma(zr, _polynomial(code, z, zz, SINE), tail))
     # cos(r + tail) = (1 - r r/2) + r (r z poly(z) - tail); the bracket is rounded once
     w = code.fma(code.fmul(r, c(-0.5)), r, c(1.0))
@@ -87,7 +85,7 @@ def emit_sine_cosine(code: Emitter, angle: str) -> Tuple[str, str]:
 def _polynomial(code: Emitter, z: str, zz: str, coefficients: Tuple[float, ...]) -> str:
     """Return the sum of coefficients times powers of z, pairs of them at once (Estrin's scheme).
 
-    It waits for three operations in a row; Horner's scheme, which is no more exact here, for five.
+    Its dependency chain has three operations; Horner's scheme, no more accurate here, has five.
     """
     pairs = [
         code.fma(z, code.constant(odd), code.constant(even))

@@ -1,16 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM text with opaque pointers, written again with typed ones for llvmlite before 0.45.
+"""Translation of LLVM text with opaque pointers to typed ones, for llvmlite before 0.45.
 
-The other modules write `ptr`, as the LLVM of llvmlite 0.45 and later reads it. Before, from LLVM
-11 to 15, each pointer says what it points at. Here every `ptr` becomes `i8*`, and whatever touches
-memory gets a `bitcast` to the type that it needs, which is no instruction of the processor. It is
-done line by line, for the forms of instruction that this package writes; any other form that
-concerns pointers is an error.
+The other modules write `ptr`, which llvmlite 0.45 and later reads. Earlier ones, with LLVM 11 to
+15, need the type of the pointee. Here every `ptr` becomes `i8*`, and memory accesses get a
+`bitcast` to the required type, which costs no instruction. The translation is line by line, for
+the forms of instructions that this package writes; any other form with pointers is an error.
 
-LLVM 14 and 15 have a switch for opaque pointers. It is not used: it counts for the whole process,
-that of numba included, which users may have, it comes too late for a context that has seen a
-pointer, and LLVM 11 has none.
+LLVM 14 and 15 have an option for opaque pointers. It is not used: it is process-wide, and so
+affects a user's numba; it is too late for a context that has seen a pointer; and LLVM 11 lacks it.
 """
 
 from __future__ import annotations
@@ -20,10 +18,10 @@ import re
 from typing import Dict, List, Tuple
 
 _NAME = r'(?:[\w.$-]+|"[^"]*")'
-# What a line has that concerns pointers; a call may be through one that no argument shows.
+# Marks of a line with pointers; calls may be through one without pointer arguments.
 _TOUCHES_POINTERS = re.compile(r'i8\*|@|\balloca\b|\bgetelementptr\b|\bcall\b')
 _SYMBOL = re.compile(rf'@{_NAME}')
-# A word of the language: no part of a name, a label or a string.
+# The keyword: no part of a name, a label or a string.
 _POINTER = re.compile(r'"[^"]*"|(?<![\w%@.$-])ptr(?![\w.$:-])')
 _POISON = re.compile(r'"[^"]*"|(?<![\w%@.$-])poison(?![\w.$:-])')  # unknown to LLVM 11
 _INSTRUCTION = re.compile(rf'\s*(?:(%{_NAME}) = )?((?:(?:tail|notail) )?\w+) ?(.*)', re.DOTALL)
@@ -33,14 +31,14 @@ _POINTER_OPERAND = re.compile(rf'i8\* ([%@]{_NAME})(?=,|$| monotonic\b)')
 _STORE = re.compile(rf'(.*), i8\* ([%@]{_NAME})((?:, align \d+)?(?:, !.*)?)$')
 _ATOMICRMW = re.compile(rf'(\w+) i8\* ([%@]{_NAME}), (i\d+) (.*)$')
 _CALL = re.compile(rf'(.*?)([%@]{_NAME})\((.*)\)([^()]*)$')
-# What may stand before the type that a function returns
+# Words before the type that a function returns
 _FLAGS = re.compile(
     r'(?:(?:internal|private|dso_local|noalias|nonnull|noundef|zeroext|signext|'
     r'fast|nnan|ninf|nsz|arcp|contract|afn|reassoc) )*'
 )
 _CONSTANT_INDEX = re.compile(r'i\d+ (\d+)$')
 
-# What has no need of the type that a pointer points at
+# Instructions independent of the pointee's type
 _INDIFFERENT = {
     'br',
     'extractelement',
@@ -55,7 +53,7 @@ _INDIFFERENT = {
     'ret',
     'select',
 }
-# Intrinsic functions that LLVM 11 has under the same names, and those that say what they point at
+# Intrinsics that LLVM 11 has under the same names, and those with pointee types in their names
 _INTRINSICS = re.compile(
     r'@llvm\.(?:(?:fma|fmuladd|fabs|sqrt|copysign|floor|ceil|trunc|rint|nearbyint|round|minnum|'
     r'maxnum|minimum|maximum|assume|expect|prefetch|ctpop)\b|(?:memcpy|memmove|memset|lifetime)\.)'
@@ -64,10 +62,10 @@ _POINTER_SUFFIX = re.compile(r'\.p0(?=\.|$)')
 
 
 def lower(text: str) -> str:
-    """Write a module's text with typed pointers.
+    """Translate a module's text to typed pointers.
 
     :param text: with opaque pointers, in the forms that this package writes
-    :raises ValueError: for a line of a form that is not known; it names the line
+    :raises ValueError: for a line of an unknown form, naming the line
     """
     lines = _logical_lines(text)
     symbols: Dict[str, str] = {}
@@ -86,11 +84,11 @@ def lower(text: str) -> str:
 
 
 def _logical_lines(text: str) -> List[str]:
-    """Return the lines with `i8*` and `undef`, those joined that a pair of parentheses spans."""
+    """Return the lines with `i8*` and `undef`; those within parentheses are joined."""
     lines: List[str] = []
     depth = 0
     for line in text.splitlines():
-        # Most lines have neither word, and looking for it is cheaper than for the expression.
+        # Most lines have neither word, and this test is cheaper than the expression.
         if 'ptr' in line:
             line = _POINTER.sub(lambda match: _unless_quoted(match[0], 'i8*'), line)
         if 'poison' in line:
@@ -99,7 +97,7 @@ def _logical_lines(text: str) -> List[str]:
             lines[-1] += ' ' + line.strip()
         else:
             lines.append(line)
-        # A long call goes on in the next line.
+        # A long call continues in the next line.
         depth += line.count('(') - line.count(')')
     return lines
 
@@ -109,7 +107,7 @@ def _unless_quoted(word: str, instead: str) -> str:
 
 
 def _leading_type(text: str, line: str) -> str:
-    """Return the type that a text begins with."""
+    """Return the type at the beginning of a text."""
     depth = 0
     for k, character in enumerate(text):
         if character in '<[{(':
@@ -138,7 +136,7 @@ def _pieces(text: str) -> List[str]:
 
 
 def _function_type(line: str) -> Tuple[str, str]:
-    """Return the name of a function that a line defines or declares, and its type."""
+    """Return name and type of the function that a line defines or declares."""
     match = _HEAD.match(line)
     if not match:
         raise _unknown(line)
@@ -148,7 +146,7 @@ def _function_type(line: str) -> Tuple[str, str]:
 
 
 def _element(kind: str, indices: List[str], line: str) -> str:
-    """Return the type of what `getelementptr` finds by the indices after the first."""
+    """Return the type of the element that `getelementptr` finds by the indices after the first."""
     for index in indices:
         inner = kind[1:-1].strip()
         if kind.startswith(('[', '<')):
@@ -167,7 +165,7 @@ def _unknown(line: str) -> ValueError:
 
 
 class _Lowering:
-    """Writes the lines of a module again.
+    """Translates the lines of a module.
 
     :param symbols: types of the global variables and functions by name
     """
@@ -176,14 +174,14 @@ class _Lowering:
         self.lines: List[str] = []
         self._symbols = symbols
         self._numbers = count(1)
-        # Pointers made in this function whose type was known: type and name before their bitcast.
-        # It stands beside the pointer's own definition, so it may be used wherever that may.
+        # Pointers defined in this function with a known type: type and name before their bitcast,
+        # which is beside the pointer's definition, so it is valid wherever that is.
         self._known: Dict[str, Tuple[str, str]] = {}
 
     def line(self, line: str) -> None:
-        """Write one line again."""
+        """Translate one line."""
         if line.startswith(('define ', 'declare ')):
-            # Names of one function mean nothing in the next.
+            # Names are local to a function.
             self._known = {}
             self.lines.append(self._intrinsic_names(line, line))
         elif line.startswith('@'):
@@ -228,19 +226,19 @@ class _Lowering:
         return f'%typed.{next(self._numbers)}'
 
     def _pointer(self, name: str, kind: str, line: str) -> str:
-        """Return the name of a pointer to a type, from that of a pointer of any."""
+        """Return the name of a pointer to a type, from that of any pointer."""
         if name.startswith('@'):
             if name not in self._symbols:
                 raise _unknown(line)
             own = self._symbols[name]
-            # A constant expression: it needs no line of its own.
+            # A constant expression needs no line.
             return name if own == kind else f'bitcast ({own}* {name} to {kind}*)'
         if kind == 'i8':
             return name
         known, typed = self._known.get(name, ('', ''))
         if known != kind:
-            # Not remembered: it holds from this line on, and what follows in the text may be
-            # reached by another way.
+            # Not cached: it is valid from this line on, and another path may reach the text that
+            # follows.
             typed = self._new_name()
             self._emit(f'{typed} = bitcast i8* {name} to {kind}*')
         return typed
@@ -248,7 +246,7 @@ class _Lowering:
     def _define(self, assignment: str, kind: str, text: str) -> None:
         """Name a pointer to a type, cast to a pointer to bytes."""
         name = assignment[: -len(' = ')]
-        # Pointers to bytes are what all others become.
+        # All others become pointers to bytes.
         if kind == 'i8':
             self._emit(f'{assignment}{text}')
             return
@@ -304,7 +302,7 @@ class _Lowering:
             raise _unknown(line)
         result, function, passed, attributes = match.groups()
         if function.startswith('%'):
-            # Called by its address: what is passed says what kind of function it must be.
+            # Called by its address: the arguments give the function's type.
             kinds = ', '.join(_leading_type(piece, line) for piece in _pieces(passed))
             kind = f'{_FLAGS.sub("", result, count=1).strip()} ({kinds})'
             function = self._pointer(function, kind, line)
@@ -329,7 +327,7 @@ class _Lowering:
         def renamed(match: re.Match) -> str:
             if not match[0].startswith('@llvm.'):
                 return match[0]
-            # One that LLVM 11 lacks would be noticed only where there is LLVM 11.
+            # One that LLVM 11 lacks would be noticed only there.
             if not _INTRINSICS.match(match[0]):
                 raise _unknown(line)
             return _POINTER_SUFFIX.sub('.p0i8', match[0])

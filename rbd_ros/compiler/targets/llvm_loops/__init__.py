@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops as LLVM text, and the object files with their machine code.
 
-Sizes are data here: one machine code serves all records of a kind. llvm_records.py says where
-fields are, llvm_operations.py, llvm_expressions.py and llvm_statements.py write the text of a
-function, translation.py that of an entry point.
+Sizes are data here: the same machine code serves all records of a kind. llvm_records.py locates
+fields; llvm_operations.py, llvm_expressions.py and llvm_statements.py write functions,
+translation.py entry points.
 """

@@ -29,16 +29,16 @@ class Expressions:
 
     def __init__(self, code: Routine):
         self.code = code
-        #: Value of each variable that has one only; where the others are in memory
+        #: Value of each variable with one assignment; address of the others in memory
         self.values: Dict[ir.Variable, _Parts] = {}
         self.places: Dict[ir.Variable, List[str]] = {}
-        #: Value of the element that is being updated
+        #: Present value of the element in an update
         self.current = ''
         self._fields: Dict[Tuple[str, str], _Parts] = {}
         self.evaluated: Dict[ir.Expression, _Parts] = {}
 
     def parts(self, value: ir.Expression) -> _Parts:
-        """Return names or constants of what a value consists of, as many as `llvm_types` says."""
+        """Return names or constants of the parts of a value, as many as `llvm_types` says."""
         write = getattr(self, f'_{value.name}', None)
         if write is not None:
             return write(value)
@@ -67,11 +67,11 @@ class Expressions:
     def _field(self, value: ir.Expression) -> _Parts:
         """Return the field of a record, read once at the beginning of the function.
 
-        A record does not change while a loop runs, whatever the loop writes into its arrays.
+        A record does not change while a loop runs.
         """
         (record,) = value.operands
-        # At the entry, which every path comes from: read first within a branch, a field would not
-        # be known after it.
+        # At the entry, which dominates all paths: a field first read in a branch would be unknown
+        # after it.
         key = self.text(record), value.detail
         if key not in self._fields:
             table: Any = record.type
@@ -81,12 +81,12 @@ class Expressions:
 
     def _word(self, table: str, word: int, kind: str) -> str:
         place = self.code.first(f'getelementptr inbounds i64, ptr {table}, i64 {word}')
-        # Arrays and tables might overlap, for all that LLVM knows: it would read a field again
-        # after every store, if it did not know that the table stays as it is.
+        # Marked as invariant: LLVM would otherwise assume that arrays and tables overlap, and read
+        # a field again after every store.
         return self.code.first(f'load {kind}, ptr {place}, !invariant.load !0')
 
     def _length(self, value: ir.Expression) -> _Parts:
-        # Before the lengths comes the address.
+        # The address comes before the lengths.
         return (self.parts(value.operands[0])[1 + value.detail],)
 
     def _element(self, value: ir.Expression) -> _Parts:
