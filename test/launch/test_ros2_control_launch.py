@@ -7,10 +7,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 import yaml
 
 from rbd_ros.launching import launch_processes as processes
+from rbd_ros.launching.arguments import parameter_value
+from rbd_ros.launching.declarations import launch_parameters, node_interface
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.nodes.simulator.commands.control_tag import read_control_tag
 
@@ -297,6 +300,47 @@ def test_each_pair_of_arguments_is_started_or_rejected(stack, pair):
         parameters = stack.launch(FILE, *words)['simulator'].parameters
         assert all(name in parameters for name in pair if name != 'clock')
         assert parameters.get('lockstep_update_rate') == (500 if 'lockstep' in pair else None)
+
+
+def other_value(parameter, path):
+    """Return a legal text of a launch argument that is not the default of its parameter.
+
+    :param path: value of texts, since some of them name files
+    """
+    if parameter.choices:
+        return next(each for each in parameter.choices if each and each != parameter.default)
+    if parameter.is_list:
+        number = 0.5 * (parameter.minimum or 1.0)
+        each = {str: str(path), int: '0'}.get(parameter.element, str(max(number, 0.25)))
+        return f'[{", ".join([each] * (parameter.length or 1))}]'
+    if parameter.scalar is bool:
+        return str(not parameter.default).lower()
+    if parameter.scalar is str:
+        return str(path)
+    step = 1 if parameter.scalar is int else 0.5 * parameter.default or 0.25
+    is_highest = parameter.default == parameter.maximum
+    return str(parameter.default - step if is_highest else parameter.default + step)
+
+
+def test_any_arguments_are_started_together_as_they_are_given(stack):
+    """Of what is passed to the simulator: each pair occurs in one of the command lines."""
+    known = {each.name: each for each in launch_parameters(node_interface('simulator'))}
+    assert set(VALUES) - {'clock'} <= set(known)
+    # The default arm is no xacro, and its tag decides on the fields.
+    own = {*VALUES, 'xacro_args', 'state_fields'}
+    path = stack.folder / 'other'
+    path.write_text('')
+    values = {name: other_value(known[name], path) for name in known if name not in own}
+    assert len(values) > 40
+    names, tried, rng = sorted(values), set(), np.random.default_rng(3)
+    while len(tried) < len(names) * (len(names) - 1) / 2:
+        chosen = [name for name in names if rng.random() < 0.7]
+        tried |= set(combinations(chosen, 2))
+        words = [f'{name}:={values[name]}' for name in chosen]
+        parameters = stack.launch(FILE, *words)['simulator'].parameters
+        for name in chosen:
+            expected = known[name].convert(parameter_value(known[name], values[name]))
+            assert known[name].convert(parameters[name]) == expected != known[name].default, name
 
 
 @pytest.mark.parametrize(
