@@ -32,7 +32,10 @@ def test_ruff_finds_nothing(command):
 
 
 HEADER = ['Copyright 2026 rbd_ros maintainers', 'SPDX-License-Identifier: Apache-2.0']
-VENDORED = {'rbd_ros/viewer/page/three.js': ['SPDX-License-Identifier: MIT']}
+VENDORED = {
+    f'rbd_ros/viewer/page/{name}': ['SPDX-License-Identifier: MIT']
+    for name in ('three.js', 'uplot.css', 'uplot.js')
+}
 SOURCES = {'.c', '.cpp', '.css', '.h', '.js', '.py', '.sh'}
 MADE = {'build', 'install', 'log', 'node_modules', 'output', 'demo', '__pycache__'}
 

@@ -19,6 +19,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
     'Look at a robot': {
         'robots': 'List the robots that have a name.',
         'worlds': 'List the worlds that have a name.',
+        'view': 'Show a robot in a browser, and move its joints by sliders.',
         'info': 'Print the tree, masses, limits and warnings of a URDF.',
     },
     'Set up and diagnose': {
@@ -63,8 +64,7 @@ _RELATED = {
     'show': 'info',
     'simulator': 'simulate',
     'validate': 'validate-model',
-    'view': 'simulate',
-    'viewer': 'simulate',
+    'viewer': 'view',
 }
 
 

@@ -13,11 +13,7 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.control.law.law_settings import LawSettings
 from rbd_ros.control.law.torque_law import TorqueLaw
 from rbd_ros.model.joints import Floating
-from rbd_ros.viewer.session import Torque
-
-#: Of the springs: error at which the effort reaches its limit [rad or m], and natural frequency of
-#: a joint without a limit [rad/s].
-_ERROR, _FREQUENCY = 0.01, 100.0
+from rbd_ros.viewer.joint_commands import hold_joints, Torque
 
 
 def chosen_torque(simulator: Simulator, hold_start: bool, compensation: bool) -> Optional[Torque]:
@@ -64,19 +60,3 @@ class Hold:
     def __call__(self, simulator: Simulator) -> FloatArray:
         """Return the torque of the next step, (nv,) [N m, N]."""
         return self.law(simulator.q, simulator.v, self.q, self.rest, self.rest, self.period)
-
-
-def hold_joints(simulator: Simulator) -> None:
-    """Hold all joints but the base by implicit springs and dampers.
-
-    :param simulator: the simulation, at the configuration to hold
-    """
-    robot, q = simulator.robot, simulator.q
-    # Effective inertia of each joint while all others are free.
-    inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(q)))
-    limited = np.isfinite(robot.effort_limits)
-    stiffness = np.where(limited, robot.effort_limits / _ERROR, inertia * _FREQUENCY**2)
-    for at_q, at_v in robot.model.independent_slices.values():
-        if at_q.stop - at_q.start != 1:
-            stiffness[at_v] = 0.0
-    simulator.set_joint_pd(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))

@@ -152,6 +152,13 @@ class ShapeCollector:
             self._notices.append(f'meshes are drawn with {drawn} triangles of their {total}')
         return tuple(parts)
 
+    def renumbered(self, first: int) -> Tuple[SceneShape, ...]:
+        """Return the shapes with the numbers of their parts behind those of `first` others."""
+        return tuple(
+            replace(each, size=(each.size[0] + first,)) if each.kind == 'mesh' else each
+            for each in self.shapes
+        )
+
     def notices(self) -> Tuple[str, ...]:
         """Return notices of shapes that are simplified or not drawn."""
         if not self._failed:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A live page, served to browsers on this machine only."""
+"""A live page, served to browsers on this machine, or to those that know its token."""
 
 from __future__ import annotations
 
@@ -9,12 +9,17 @@ import hashlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import json
 import queue
+import secrets
+import socket
 import threading
 from typing import Any, List, Optional, Tuple
 
 #: What a page may ask for.
-REQUESTS = ('play', 'pause', 'step', 'reset', 'speed', 'pull', 'release')
-_ADDRESS = '127.0.0.1'
+REQUESTS = (
+    *('play', 'pause', 'step', 'reset', 'keep', 'speed'),
+    *('pull', 'release', 'joint', 'effort'),
+)
+LOCAL = '127.0.0.1'
 _MAX_ORDER = 300  # bytes
 _MAX_WAITING = 100  # requests
 _HEARTBEAT = 2.0  # [s]: how soon a page that was closed is noticed while nothing moves
@@ -24,8 +29,10 @@ class LivePage:
     """A server of one page, to which states are published and from which requests come.
 
     :param text: the page, in HTML
-    :param port: port of 127.0.0.1; 0 for any that is free
-    :raises ValueError: if the port cannot be used
+    :param port: its port; 0 for any that is free
+    :param host: address of this machine to serve at. At another one than 127.0.0.1, `url` holds a
+        token, without which nothing is answered; it is not encrypted on its way
+    :raises ValueError: if the host or port cannot be used
 
     >>> page = LivePage('<p>Hello</p>', port=0)
     >>> page.publish({'time': 0.0})
@@ -36,17 +43,27 @@ class LivePage:
     >>> page.close()
     """
 
-    def __init__(self, text: str, port: int = 8000):
+    def __init__(self, text: str, port: int = 8000, host: str = LOCAL):
         if not 0 <= port <= 65535:
             raise ValueError(f'port must be from 0 to 65535, got {port}')
         try:
-            self._server = _Server((_ADDRESS, port), _Handler)
+            self._server = _Server((host, port), _Handler)
+        except (socket.gaierror, UnicodeError) as error:
+            raise ValueError(
+                f'host {host!r} is unknown: give an address of this machine'
+            ) from error
         except OSError as error:
+            if error.errno == errno.EADDRNOTAVAIL:
+                raise ValueError(f'host {host!r} is not an address of this machine') from error
             cure = f'choose another, as --port {port + 1 if port < 65535 else 8000}, or 0 for any'
             if error.errno == errno.EADDRINUSE:
                 raise ValueError(f'port {port} is in use: {cure}') from error
             raise ValueError(f'port {port} cannot be used: {error.strerror}: {cure}') from error
         self._server.text = text.encode('utf-8')
+        if host != LOCAL:
+            self._server.folder = f'/{secrets.token_urlsafe(16)}/'
+        anywhere = host in ('0.0.0.0', '')
+        self._name = 'localhost' if host == LOCAL else socket.gethostname() if anywhere else host
         # By which a tab that is still open finds out that there is another page now.
         self._server.tag = f'"{hashlib.sha256(self._server.text).hexdigest()[:32]}"'
         self._thread = threading.Thread(
@@ -57,7 +74,7 @@ class LivePage:
     @property
     def url(self) -> str:
         """Address of the page."""
-        return f'http://localhost:{self._server.server_port}/'
+        return f'http://{self._name}:{self._server.server_port}{self._server.folder}'
 
     def publish(self, state: Any) -> None:
         """Show a state: pages get the newest one, and may miss others."""
@@ -85,6 +102,7 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False
     text = b''
     tag = ''
+    folder = '/'
 
     def __init__(self, *arguments: Any):
         self.changed = threading.Condition()
@@ -111,19 +129,17 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer_page()
 
     def do_GET(self) -> None:
-        if not self._is_local() or self.path == '/':
-            self._answer_page()
-        elif self.path == '/events':
+        if self._is_ours() and self.path == f'{self.server.folder}events':
             self._stream()
         else:
-            self._answer(404)
+            self._answer_page()
 
     def do_POST(self) -> None:
         self.close_connection = True  # the part of the body that is not read
-        name = self.path[1:]
-        if not self._is_local() or self.headers.get('Content-Type') != 'application/json':
+        folder, _, name = self.path.rpartition('/')
+        if not self._is_ours() or self.headers.get('Content-Type') != 'application/json':
             return self._answer(403)
-        if name not in REQUESTS:
+        if f'{folder}/' != self.server.folder or name not in REQUESTS:
             return self._answer(404)
         try:
             length = int(self.headers.get('Content-Length', ''))
@@ -135,21 +151,21 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(204)
 
     def _answer_page(self) -> None:
-        if not self._is_local():
+        if not self._is_ours():
             self._answer(403)
-        elif self.path == '/':
+        elif self.path == self.server.folder:
             self._answer(200, self.server.text, 'text/html; charset=utf-8', self.server.tag)
         else:
             self._answer(404)
 
-    def _is_local(self) -> bool:
+    def _is_ours(self) -> bool:
         """Return whether our own page asks, not one of another site in the same browser."""
-        port = self.server.server_port
-        hosts = {f'localhost:{port}', f'{_ADDRESS}:{port}'}
-        origin = self.headers.get('Origin')
-        return self.headers.get('Host') in hosts and (
-            origin is None or origin in {f'http://{host}' for host in hosts}
-        )
+        host, origin = self.headers.get('Host', ''), self.headers.get('Origin')
+        if self.server.folder == '/':
+            port = self.server.server_port
+            if host not in (f'localhost:{port}', f'{LOCAL}:{port}'):
+                return False
+        return origin is None or origin.partition('://')[2] == host
 
     def _answer(
         self, code: int, body: bytes = b'', kind: str = 'text/plain', tag: str = ''

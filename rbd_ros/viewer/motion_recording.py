@@ -154,6 +154,7 @@ class MotionRecording:
             poses[0],
             times=floats(self.times - self._times[0]),
             poses=floats(poses),
+            q=floats(self.configurations),
             contacts=floats(np.concatenate(self._contacts)),
             firsts=[0, *np.cumsum(counts).tolist()],
         )

@@ -19,12 +19,17 @@ from numpy.typing import ArrayLike, NDArray
 from rbd_ros.array_types import FloatArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.viewer.drawn_shapes import SceneShape
+from rbd_ros.viewer.scene_annotations import SceneJoint
 from rbd_ros.viewer.viewer_scene import Ground, Scene
 
 #: Radius of a scene at least, for the camera [m].
 MIN_RADIUS = 0.05
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
 _FOLDER = Path(__file__).parent / 'page'
+_SCRIPTS = (
+    *('arrows.js', 'overlays.js', 'pull.js', 'camera.js', 'hover.js', 'plot.js', 'panel.js'),
+    *('capture.js', 'recording.js', 'live.js', 'viewer.js'),
+)
 
 
 def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: Any) -> str:
@@ -40,8 +45,9 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     text = json.dumps(data, allow_nan=False).replace('<', '\\u003c')
     values = {
         'TITLE': html.escape(scene.name or 'robot'),
-        'THREE': _part('three.js'),
-        'VIEWER': ''.join(map(_part, ('arrows.js', 'pull.js', 'viewer.js'))),
+        'STYLE': _part('uplot.css') + _part('page.css'),
+        'LIBRARIES': _part('three.js') + _part('uplot.js'),
+        'VIEWER': ''.join(map(_part, _SCRIPTS)),
         'DATA': text,
     }
     return re.sub('@([A-Z]+)@', lambda found: values[found[1]], _part('page.html'))
@@ -77,15 +83,17 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
         'links': list(scene.links),
         'objects': list(scene.objects),
         'parts': parts,
-        'shapes': [
+        'shapes': [_shape_data(scene, shape) for shape in scene.shapes],
+        'collision': [_shape_data(scene, shape) for shape in scene.collision],
+        'joints': [_joint_data(each) for each in scene.joints],
+        'masses': [
             {
-                'frame': scene.frame_of(shape),
-                'placement': shape.placement.reshape(-1).tolist(),
-                'kind': shape.kind,
-                'size': list(shape.size),
-                'color': list(shape.color),
+                'frame': each.frame,
+                'mass': each.mass,
+                'pose': each.pose.reshape(-1).tolist(),
+                'size': each.size.tolist(),
             }
-            for shape in scene.shapes
+            for each in scene.masses
         ],
         'grounds': [
             {'pose': each.pose.reshape(-1).tolist(), 'color': each.color}
@@ -94,6 +102,31 @@ def _scene_data(scene: Scene, ground: Optional[HalfSpace], poses: FloatArray) ->
         'reach': dict(zip(('center', 'radius'), reach(scene, poses))),
         'weight': scene.weight,
         'notices': list(scene.notices),
+    }
+
+
+def _shape_data(scene: Scene, shape: SceneShape) -> Dict[str, Any]:
+    return {
+        'frame': scene.frame_of(shape),
+        'placement': shape.placement.reshape(-1).tolist(),
+        'kind': shape.kind,
+        'size': list(shape.size),
+        'color': list(shape.color),
+    }
+
+
+def _joint_data(joint: SceneJoint) -> Dict[str, Any]:
+    limited = math.isfinite(joint.upper - joint.lower)
+    return {
+        'name': joint.name,
+        'position': joint.position,
+        'velocity': joint.velocity,
+        'limits': [joint.lower, joint.upper] if limited else None,
+        'effort': joint.effort if math.isfinite(joint.effort) else None,
+        'unit': joint.unit,
+        'frame': joint.frame,
+        'origin': joint.origin.tolist(),
+        'axis': joint.axis.tolist(),
     }
 
 

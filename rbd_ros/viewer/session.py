@@ -14,14 +14,12 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.simulated_objects import ContactPoint
 from rbd_ros.viewer.drawn_shapes import ROBOT
-from rbd_ros.viewer.live import LivePage
+from rbd_ros.viewer.joint_commands import JointCommands, Torque
+from rbd_ros.viewer.live import LivePage, LOCAL
 from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.page_text import floats, MIN_RADIUS, page, reach
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
 from rbd_ros.viewer.viewer_scene import Scene
-
-#: Torque for a simulation, found again for every step; a reset calls its `restart`, if it has one.
-Torque = Callable[[Simulator], Optional[FloatArray]]
 
 FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
@@ -39,8 +37,10 @@ class LiveSession:
     :param simulator: the simulation; it begins where that is, and so it does after a reset
     :param scene: what is drawn
     :param torque: torque for each step, called with the simulator; None for none
-    :param port: port of 127.0.0.1; 0 for any that is free
-    :param static_reason: reason why nothing moves, which the page shows; '' to simulate
+    :param port: its port; 0 for any that is free
+    :param static_reason: reason why there is no simulation, which the page shows ('' for none):
+        only the page's sliders move joints; None to simulate
+    :param host: see `LivePage`
     :raises ValueError: if the port cannot be used
 
     >>> from rbd_ros.viewer import LiveSession, make_scene
@@ -66,21 +66,23 @@ class LiveSession:
         scene: Scene,
         torque: Optional[Torque] = None,
         port: int = 8000,
-        static_reason: str = '',
+        static_reason: Optional[str] = None,
+        host: str = LOCAL,
     ):
-        self.simulator, self.scene, self.torque = simulator, scene, torque
-        self.playing, self.speed = not static_reason, 1.0
+        self.simulator, self.scene = simulator, scene
+        self.commands = JointCommands(simulator, torque)
+        self.playing, self.speed = static_reason is None, 1.0
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
-        self._static_reason = self._message = static_reason
+        self._is_static, self._message = static_reason is not None, static_reason or ''
         self._start, self._begin = simulator.snapshot(), self._now()
         poses = self._poses()[0]
         self._radius = max(reach(scene, poses)[1], MIN_RADIUS)
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
-        live = 'static' if static_reason else 'simulation'
+        live = 'static' if self._is_static else 'simulation'
         text = page(scene, simulator.ground, poses, live=live)
-        self._page = LivePage(text, port)
+        self._page = LivePage(text, port, host)
         self._restart_clock()
 
     @property
@@ -113,7 +115,7 @@ class LiveSession:
 
     def _now(self) -> float:
         """Return the time that a duration is of [s]."""
-        return time.monotonic() if self._static_reason else self.simulator.time
+        return time.monotonic() if self._is_static else self.simulator.time
 
     def _due(self) -> float:
         """Return the simulated time of the next picture; a lag is made up within bounds."""
@@ -133,7 +135,7 @@ class LiveSession:
             advance(
                 self.simulator,
                 until,
-                self.torque,
+                None if self.commands.is_idle else self.commands.torque,
                 lambda: time.monotonic() - began > FRAME,
                 None if self._pull is None else self._pull.apply,
             )
@@ -143,54 +145,75 @@ class LiveSession:
     def _obey(self) -> None:
         if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
             self._let_go()  # the page was closed
-        requests = self._page.requests()
-        for name, value in () if self._static_reason else requests:
-            if name == 'pull':
-                self._take_hold(value)
-                continue  # the clock continues
-            if name == 'release':
-                self._let_go()
+        for name, value in self._page.requests():
+            if self._is_static and name not in ('joint', 'reset'):
                 continue
-            if name == 'reset':
+            try:
+                getattr(self, f'_on_{name}')(value)
+            except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
                 self._let_go()
-                self.simulator.restore(self._start)
-                restart = getattr(self.torque, 'restart', None)
-                if restart is not None:
-                    restart()
-            elif name == 'speed':
-                if isinstance(value, (int, float)) and 0.0 < value <= MAX_SPEED:
-                    self.speed = float(value)
-            elif name == 'step':
-                self.playing = False
-                self._advance(self.simulator.time + self.simulator.timestep)
-            elif name in ('play', 'pause'):
-                self.playing = name == 'play'
-            self._restart_clock()
+                self._message = f'{name}: {error}'
+            if name not in ('pull', 'release', 'joint', 'effort', 'keep'):  # time goes on in these
+                self._restart_clock()
 
-    def _take_hold(self, value: Any) -> None:
-        """Pull at a body as a page asks for."""
-        try:
-            frame, links = value['frame'], self.scene.links
-            if not 0 <= frame < len(self.scene.frames):
-                raise ValueError('this session has no simulation to pull')
-            name = [*links, *self.scene.objects][frame]
-            pull, kind = self._pull, LinkPull if frame < len(links) else ObjectPull
-            if pull is None or pull.name != name or not isinstance(pull, kind):
-                self._let_go()
-                pull = (
-                    LinkPull(self.simulator, name, self.scene.weight, self._radius)
-                    if kind is LinkPull
-                    else ObjectPull(self.simulator, name, self._radius)
-                )
-            pull.aim(value['point'], value['target'])
-        except (KeyError, TypeError):
+    def _on_play(self, _: Any) -> None:
+        self.playing = True
+
+    def _on_pause(self, _: Any) -> None:
+        self.playing = False
+
+    def _on_step(self, _: Any) -> None:
+        self.playing = False
+        self._advance(self.simulator.time + self.simulator.timestep)
+
+    def _on_speed(self, value: Any) -> None:
+        if isinstance(value, (int, float)) and 0.0 < value <= MAX_SPEED:
+            self.speed = float(value)
+
+    def _on_keep(self, _: Any) -> None:
+        """Let a reset return to the present state."""
+        self._start = self.simulator.snapshot()
+
+    def _on_joint(self, value: Any) -> None:
+        """Move a joint of the scene, (number, position)."""
+        joint, goal = self.scene.joints[int(value[0])], float(value[1])
+        goal = min(max(goal, joint.lower), joint.upper)
+        if not self._is_static:
+            self.commands.move(joint.position, goal)
+            return
+        q = self.simulator.q
+        q[joint.position] = goal
+        self.simulator.reset(q)
+
+    def _on_effort(self, value: Any) -> None:
+        """Apply an effort to a joint of the scene, (number, effort)."""
+        joint, effort = self.scene.joints[int(value[0])], float(value[1])
+        limit = self.simulator.robot.effort_limits[joint.velocity]
+        self.commands.push(joint.velocity, min(max(effort, -limit), limit))
+
+    def _on_reset(self, _: Any) -> None:
+        self._let_go()
+        self.simulator.restore(self._start)
+        self.commands.clear()
+
+    def _on_pull(self, value: Any) -> None:
+        frame, links = value['frame'], self.scene.links
+        if not 0 <= frame < len(self.scene.frames):
+            raise ValueError('this session has no simulation to pull')
+        name = [*links, *self.scene.objects][frame]
+        pull, kind = self._pull, LinkPull if frame < len(links) else ObjectPull
+        if pull is None or pull.name != name or not isinstance(pull, kind):
             self._let_go()
-            self._message = 'a pull needs a frame, a point and a target'
-        except ValueError as error:
-            self._let_go()
-            self._message = str(error)
-        else:
-            self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
+            pull = (
+                LinkPull(self.simulator, name, self.scene.weight, self._radius)
+                if kind is LinkPull
+                else ObjectPull(self.simulator, name, self._radius)
+            )
+        pull.aim(value['point'], value['target'])
+        self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
+
+    def _on_release(self, _: Any = None) -> None:
+        self._let_go()
 
     def _let_go(self) -> None:
         # The force lasts one step, and needs not be taken away.
@@ -222,6 +245,9 @@ class LiveSession:
             'message': self._message,
             'poses': floats(self._poses()),
             'contacts': floats(contact_forces(self.simulator)),
+            'q': floats(self.simulator.q),
+            'v': floats(self.simulator.v),
+            'effort': floats(self.simulator.tau),
         }
 
 

@@ -19,6 +19,7 @@ from rbd_ros.model.geometry import Color, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
+from rbd_ros.viewer.scene_annotations import annotations, SceneJoint, SceneMass
 from rbd_ros.world import read_world, World, WorldRobot
 
 Shapes = Literal['visual', 'collision']
@@ -61,6 +62,9 @@ class Scene:
     :param start: poses of these at the start, (O, 4, 4)
     :param grounds: planes of the world; None where there is no world
     :param weight: weight of all that moves, which arrows of forces are drawn to the scale of [N]
+    :param collision: collision shapes of links that are drawn by other ones
+    :param joints: joints of one degree of freedom of the robot
+    :param masses: masses that move with the links
 
     >>> scene = make_scene(robot.model, world='config/table_world.yaml')
     >>> scene.objects, len(scene.grounds), scene.start[0, :3, 3]
@@ -78,6 +82,9 @@ class Scene:
     start: FloatArray = field(default_factory=lambda: np.empty((0, 4, 4)))
     grounds: Optional[Tuple[Ground, ...]] = None
     weight: float = 0.0
+    collision: Tuple[SceneShape, ...] = ()
+    joints: Tuple[SceneJoint, ...] = ()
+    masses: Tuple[SceneMass, ...] = ()
 
     @property
     def frames(self) -> Tuple[str, ...]:
@@ -146,7 +153,8 @@ def make_scene(
     :param model: the robot's model; None if there is none
     :param shapes: 'visual', with the collision shapes of links that have no visual ones, or
         'collision'
-    :param triangles: how many triangles the meshes may have together
+    :param triangles: how many triangles the meshes may have together, of collision shapes that are
+        hidden behind visual ones a fifth of it in addition
     :param world: what is around the robot: a world file or its content (docs/world.md), or what
         `read_world` made of it
     :raises ValueError: for other shapes
@@ -163,29 +171,31 @@ def make_scene(
     if world is not None:
         around = world if isinstance(world, World) else read_world(world, model)
     if model is not None:
-        for geometry in _chosen_geometries(model, shapes):
-            at = model.links[geometry.link].placement
-            placement = _pose(geometry.placement * at.inverse())
-            _add_geometry(collector, ROBOT, geometry, placement, around)
+        _add_links(collector, model, _chosen_geometries(model, shapes), around)
         mass = sum(body.inertia.mass for body in model.bodies)
     links = tuple(dict.fromkeys(shape.link for shape in collector.shapes))
     more: Dict[str, Any] = {}
+    if model is not None:
+        more['joints'], more['masses'] = annotations(model, links)
     if around is not None:
         g = float(np.linalg.norm(around.gravity)) or _G
         mass += sum(each.inertia.mass for each in around.movable if each.inertia is not None)
-        more = {
+        more |= {
             'objects': tuple(each.name for each in around.movable),
             'start': np.array([each.pose for each in around.movable]).reshape(-1, 4, 4),
             'grounds': _add_world(collector, model, around, shapes),
         }
-    parts = collector.parts()
+    parts, hidden = collector.parts(), ShapeCollector(triangles // 5)
+    if model is not None and shapes == 'visual':
+        _add_links(hidden, model, _hidden_geometries(model, links), around)
     return Scene(
         'world' if model is None else model.name,
         links,
         tuple(collector.shapes),
-        parts,
+        (*parts, *hidden.parts()),
         collector.notices(),
         weight=mass * g,
+        collision=hidden.renumbered(len(parts)),
         **more,
     )
 
@@ -200,6 +210,25 @@ def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
         for geometry in model.geometries
         if geometry.role == 'visual' or geometry.link not in seen
     ]
+
+
+def _hidden_geometries(model: Model, links: Tuple[str, ...]) -> List[Geometry]:
+    """Return the collision shapes of links that show visual ones."""
+    visual = {geometry.link for geometry in model.geometries if geometry.role == 'visual'}
+    return [
+        geometry
+        for geometry in model.geometries
+        if geometry.role == 'collision' and geometry.link in visual.intersection(links)
+    ]
+
+
+def _add_links(
+    collector: ShapeCollector, model: Model, geometries: List[Geometry], world: Optional[World]
+) -> None:
+    for geometry in geometries:
+        at = model.links[geometry.link].placement
+        placement = _pose(geometry.placement * at.inverse())
+        _add_geometry(collector, ROBOT, geometry, placement, world)
 
 
 def _add_geometry(

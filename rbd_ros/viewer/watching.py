@@ -19,7 +19,7 @@ from rbd_ros.array_types import FloatArray
 from rbd_ros.model.joints import Floating
 from rbd_ros.robot import Robot
 from rbd_ros.spatial.rotation import quaternion_to_rotation
-from rbd_ros.viewer.live import LivePage
+from rbd_ros.viewer.live import LivePage, LOCAL
 from rbd_ros.viewer.page_text import floats, page
 from rbd_ros.viewer.session import FRAME
 from rbd_ros.viewer.viewer_scene import Scene
@@ -41,11 +41,19 @@ class WatchSession:
     :param robot: the robot that is watched, with those of its world that move
     :param scene: what is drawn
     :param namespace: namespace of the topics, as '/left'; '' for none
-    :param port: port of 127.0.0.1; 0 for any that is free
+    :param port: its port; 0 for any that is free
+    :param host: see `LivePage`
     :raises ValueError: if there is no rclpy, the namespace is none, or the port cannot be used
     """
 
-    def __init__(self, robot: Robot, scene: Scene, namespace: str = '', port: int = 8000):
+    def __init__(
+        self,
+        robot: Robot,
+        scene: Scene,
+        namespace: str = '',
+        port: int = 8000,
+        host: str = LOCAL,
+    ):
         self.robot, self.scene = robot, scene
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
@@ -77,7 +85,7 @@ class WatchSession:
             },
         )
         try:
-            self._page = LivePage(page(scene, None, poses, live='watch'), port)
+            self._page = LivePage(page(scene, None, poses, live='watch'), port, host)
         except ValueError:
             self._ros.close()
             raise
@@ -162,6 +170,7 @@ class WatchSession:
             'message': self._problem(),
             'poses': floats(self._poses()),
             'contacts': floats(self.contacts),
+            'q': floats(self.q),
         }
 
     def _problem(self) -> str:

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The command `rbd_ros simulate`."""
 
-import argparse
 import json
 import os
 import re
@@ -352,8 +351,7 @@ def test_a_quadruped_is_held_on_the_ground():
 def test_some_of_many_notices_are_printed(capsys, tmp_path):
     shape = '<visual><geometry><cylinder radius="1" length="1"/></geometry></visual>'
     scene = make_scene(load_urdf(urdf(link('a', shape))))
-    arguments = argparse.Namespace(shapes='visual')
-    simulate._report(arguments, [f'notice {k}' for k in range(9)], scene)
+    simulate.report([f'notice {k}' for k in range(9)], scene, 'visual')
     lines = capsys.readouterr().err.splitlines()
     assert lines == [*(f'notice {k}' for k in range(5)), '(4 more notices)']
 

@@ -4,6 +4,7 @@
 
 import http.client
 import json
+import socket
 import time
 
 import numpy as np
@@ -88,6 +89,37 @@ def test_a_request_that_is_not_of_the_page_is_rejected(page, path, body, headers
 
 def test_only_the_own_page_may_read(page):
     assert ask(page, 'GET', '/', Host='evil.example')[0] == 403
+
+
+def test_another_host_needs_the_token():
+    served = LivePage('<p>text</p>', port=0, host='0.0.0.0')
+    try:
+        name, _, rest = served.url.removeprefix('http://').partition(':')
+        port, _, token = rest.partition('/')
+        assert name == socket.gethostname() and len(token) > 20
+
+        def status(method, path, **headers):
+            connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=10)
+            given = {'Content-Type': 'application/json', 'Host': f'robot:{port}', **headers}
+            connection.request(method, path, 'null' if method == 'POST' else None, given)
+            return connection.getresponse().status
+
+        assert status('GET', '/') == status('GET', '/events') == status('POST', '/pause') == 404
+        assert status('GET', f'/{token}') == 200
+        assert status('POST', f'/{token}pause') == 204
+        assert status('POST', f'/{token}pause', Origin=f'http://robot:{port}') == 204
+        for origin in ('http://elsewhere', 'null', f'http://localhost:{port}'):
+            assert status('POST', f'/{token}pause', Origin=origin) == 403
+            assert status('GET', f'/{token}events', Origin=origin) == 403
+        assert served.requests() == 2 * [('pause', None)]
+    finally:
+        served.close()
+
+
+@pytest.mark.parametrize('host', ['192.0.2.1', 'no.such.host.invalid'])
+def test_a_host_that_is_not_this_machine_is_rejected(host):
+    with pytest.raises(ValueError, match=f"host '{host}' is"):
+        LivePage('', port=0, host=host)
 
 
 def test_orders_beyond_measure_are_rejected(page):
@@ -177,7 +209,7 @@ def test_dynamics_that_are_not_finite_pause_and_say_so(session):
     def fails(simulator):
         raise FloatingPointError('not finite')
 
-    session.torque = fails
+    session.commands.law = fails
     session.run(frames=3)
     assert not session.playing and session._state()['message'] == 'not finite'
 
@@ -215,7 +247,7 @@ def clock(monkeypatch):
 @pytest.fixture
 def timed(clock, session):
     """Return a session whose steps take what the clock says."""
-    session.torque = clock.torque
+    session.commands.law = clock.torque
     session._restart_clock()
     return session
 

@@ -129,12 +129,30 @@ def test_meshes_that_cannot_be_drawn_are_named_in_one_notice(tmp_path):
 def test_too_many_triangles_become_fewer_with_one_notice():
     model = load_urdf(example_robots.path('panda'))
     full, less = make_scene(model), make_scene(model, triangles=20_000)
-    total = sum(len(part.corners) for part in full.parts)
-    drawn = sum(len(part.corners) for part in less.parts)
+    before, after = ([_corners(scene, k) for k in _meshes(scene)] for scene in (full, less))
+    total, drawn = (sum(map(len, each)) for each in (before, after))
     assert full.notices == () and 10_000 < drawn <= 20_000 < total
     assert less.notices == (f'meshes are drawn with {drawn} triangles of their {total}',)
     # Small parts stay, large ones share.
-    for before, after in zip(full.parts, less.parts):
-        assert 0 < len(after.corners) <= len(before.corners)
-    smallest = min(range(len(full.parts)), key=lambda k: len(full.parts[k].corners))
-    assert np.array_equal(less.parts[smallest].corners, full.parts[smallest].corners)
+    assert all(0 < len(b) <= len(a) for a, b in zip(before, after))
+    smallest = min(range(len(before)), key=lambda k: len(before[k]))
+    assert np.array_equal(after[smallest], before[smallest])
+
+
+def test_hidden_collision_shapes_are_there_and_bounded():
+    model = load_urdf(example_robots.path('panda'))
+    scene = make_scene(model, triangles=20_000)
+    assert {shape.link for shape in scene.collision} <= set(scene.links)
+    assert len(scene.collision) == sum(each.role == 'collision' for each in model.geometries)
+    hidden = {int(shape.size[0]) for shape in scene.collision if shape.kind == 'mesh'}
+    assert hidden and hidden.isdisjoint(_meshes(scene)) and max(hidden) < len(scene.parts)
+    assert sum(len(_corners(scene, k)) for k in hidden) <= 4000
+    assert make_scene(model, shapes='collision').collision == ()
+
+
+def _meshes(scene):
+    return sorted({int(shape.size[0]) for shape in scene.shapes if shape.kind == 'mesh'})
+
+
+def _corners(scene, number):
+    return scene.parts[number].corners

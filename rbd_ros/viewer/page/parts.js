@@ -1,8 +1,8 @@
 // Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
-// What of three.js the page uses; scripts/update_three makes three.js of it.
+// What of three.js the page uses; scripts/update_page_libraries makes three.js of it.
 export {
-  BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry,
+  Box3, BoxGeometry, BufferAttribute, BufferGeometry, CapsuleGeometry, Color, CylinderGeometry,
   DirectionalLight, DoubleSide, Group, HemisphereLight, LineBasicMaterial, LineSegments, Mesh,
   MeshBasicMaterial, MeshStandardMaterial, PCFShadowMap, PerspectiveCamera, Plane, PlaneGeometry, Quaternion, Raycaster,
   Scene, ShadowMaterial, SphereGeometry, Vector2, Vector3, WebGLRenderer,

@@ -1,6 +1,6 @@
 // Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
-// Draws the scene of the element `data`, and plays its frames or what a server sends.
+// Draws the scene of the element `data`, with all that is around it: the page's main script.
 'use strict';
 
 (() => {
@@ -27,7 +27,11 @@
   document.body.appendChild(renderer.domElement);
 
   const scene = new THREE.Scene();
-  scene.background = new THREE.Color(0xe9edf1);
+  const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  const paint = () => {
+    scene.background = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--back').trim());
+  };
+  paint();
   const camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
   camera.up.set(0, 0, 1);
   scene.add(new THREE.HemisphereLight(0xffffff, 0x9aa0a8, 1.6));
@@ -78,12 +82,9 @@
   const reach = data.reach;
   const span = Math.max(reach.radius, 0.05);
   const center = new THREE.Vector3(...reach.center);
-  camera.position.copy(center).add(new THREE.Vector3(1.6, -2.2, 1.1).multiplyScalar(1.3 * span));
   camera.near = span / 100;
   camera.far = span * 200;
   const controls = new THREE.OrbitControls(camera, renderer.domElement);
-  controls.target.copy(center);
-  controls.update();
   const light = new THREE.DirectionalLight(0xffffff, 2.2);
   light.position.copy(center).add(new THREE.Vector3(0.8, -0.6, 2.0).multiplyScalar(2 * span));
   light.target.position.copy(center);
@@ -119,18 +120,20 @@
     ground.add(grid, shade);
     if (color) {
       const [r, g, b, a] = color;
-      const paint = new THREE.Mesh(surface, new THREE.MeshStandardMaterial({
+      const cover = new THREE.Mesh(surface, new THREE.MeshStandardMaterial({
         color: new THREE.Color().setRGB(r, g, b, 'srgb'), opacity: a, transparent: a < 1, side: THREE.DoubleSide,
       }));
-      paint.position.z = -span / 1000;
-      ground.add(paint);
+      cover.position.z = -span / 1000;
+      ground.add(cover);
     }
     ground.matrixAutoUpdate = false;
     ground.matrix.set(...pose);
     scene.add(ground);
   }
+  const canvas = renderer.domElement;
+  const views = makeViews(camera, controls, reach, frames, solids, draw);
   const arrows = makeArrows(scene, span, data.weight || 1);
-  let pull = null;
+  const overlays = makeOverlays(data, frames, span, geometryOf);
 
   // Once for each picture on the screen, however many events there are: where no graphics card
   // draws, they would wait in a row.
@@ -167,140 +170,77 @@
       between.set(poses[b + 3], poses[b + 4], poses[b + 5], poses[b + 6]);
       frame.quaternion.slerp(between, part);
     });
+    views.update();
   }
 
-  const stride = 7 * frames.length;
-  const play = element('play'), slider = element('slider'), speed = element('speed');
-  const digits = (x) => x.toFixed(2);
+  // -- what a state is shown in
 
-  function playRecording() {
-    const times = floats(data.times), poses = floats(data.poses);
-    const contacts = floats(data.contacts), firsts = data.firsts;
-    const last = times.length - 1, end = times[last];
-    let now = 0, playing = true, before = null;
-
-    function show(time) {
-      now = Math.min(Math.max(time, 0), end);
-      let low = 0, high = last;
-      while (high - low > 1) {
-        const middle = (low + high) >> 1;
-        if (times[middle] <= now) low = middle; else high = middle;
-      }
-      const length = times[high] - times[low];
-      const part = length > 0 ? (now - times[low]) / length : 0;
-      place(poses, low * stride, high * stride, part);
-      const nearest = part < 0.5 ? low : high;
-      arrows.show(contacts, 6 * firsts[nearest], 6 * firsts[nearest + 1]);
-      slider.value = now;
-      element('time').textContent = `${digits(now)} / ${digits(end)} s`;
-      document.body.dataset.time = now;
-      draw();
-    }
-    function setPlaying(value) {
-      playing = value;
-      before = null;
-      play.textContent = playing ? 'Pause' : 'Play';
-      document.body.dataset.playing = playing;
-    }
-    function tick(stamp) {
-      if (playing) {
-        if (before !== null) show(now + (stamp - before) / 1000 * Number(speed.value));
-        before = stamp;
-        if (now >= end) setPlaying(false);
-      }
-      requestAnimationFrame(tick);
-    }
-    slider.max = end;
-    slider.addEventListener('input', () => { setPlaying(false); show(Number(slider.value)); });
-    play.addEventListener('click', () => {
-      if (!playing && now >= end) show(0);
-      setPlaying(!playing);
-    });
-    window.addEventListener('keydown', (event) => {
-      if (event.key === ' ' && event.target !== play) { event.preventDefault(); play.click(); }
-    });
-    // For video.py: all pictures in turn, then an empty one.
-    async function sendPictures(width, height, rate) {
-      const send = (body) => fetch('picture', { method: 'POST', body });
-      window.removeEventListener('resize', resize);
-      renderer.setPixelRatio(1);
-      setSize(width, height);
-      for (let k = 0; k <= Math.round(end * rate); k++) {
-        show(k / rate);
-        renderer.render(scene, camera);
-        await send(await new Promise((done) => renderer.domElement.toBlob(done, 'image/jpeg', 0.98)));
-      }
-      await send('');
-    }
-    const asked = /^#pictures=(\d+)x(\d+)x([\d.]+)$/.exec(window.location.hash);
-    if (asked !== null) {
-      sendPictures(...asked.slice(1).map(Number));
-      return;
-    }
-    // A link to an instant: recording.html#t=1.5 shows it and waits.
-    const start = /^#t=([\d.]+)$/.exec(window.location.hash);
-    setPlaying(start === null);
-    show(start === null ? 0 : Number(start[1]));
-    requestAnimationFrame(tick);
-  }
-
-  function watch() {
-    const order = (name, value) => fetch(name, {
-      method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value ?? null),
-    });
-    let playing = true;
-    const own = data.live === 'simulation';  // else another process moves it, or nothing does
-    slider.hidden = true;
-    element('bar').hidden = data.live === 'static';
-    play.hidden = speed.hidden = !own;
-    element('step').hidden = element('reset').hidden = element('pulling').hidden = !own;
-    if (own) {
-      pull = makePull({ scene, camera, controls, canvas: renderer.domElement, frames, solids, span, draw }, order);
-      const button = element('pull');
-      button.addEventListener('change', () => {
-        pull.setMode(button.checked);
-        renderer.domElement.style.cursor = button.checked ? 'grab' : '';
-      });
-    }
-    play.addEventListener('click', () => order(playing ? 'pause' : 'play'));
-    element('step').addEventListener('click', () => order('step'));
-    element('reset').addEventListener('click', () => order('reset'));
-    speed.addEventListener('change', () => order('speed', Number(speed.value)));
-    const events = new EventSource('events');
-    // Where this page comes from, another one may be served by now: of another robot, say.
-    let shown = null;
-    events.onopen = async () => {
-      const found = (await fetch('/', { method: 'HEAD' })).headers.get('ETag');
-      if (shown !== null && found !== shown) window.location.reload();
-      shown = found;
-    };
-    events.onmessage = (event) => {
-      const state = JSON.parse(event.data);
-      playing = state.playing;
-      play.textContent = playing ? 'Pause' : 'Play';
-      place(floats(state.poses), 0, 0, 0);
-      const contacts = floats(state.contacts);
-      arrows.show(contacts, 0, contacts.length);
-      if (pull) pull.update();
-      speed.value = String(state.speed);
-      element('time').textContent = own
-        ? `${digits(state.time)} s, ${digits(state.factor)} x real time` : `${digits(state.time)} s`;
-      // Robots that stand upright, say, do not move by themselves.
-      const hint = pull && frames.length && !pull.isUsed() ? 'To move something, hold Shift, or switch on "Pull", and drag it.' : [];
-      element('notice').textContent = notices.concat(state.message || hint).join('\n');
-      document.body.dataset.time = state.time;
-      document.body.dataset.playing = playing;
-      draw();
-    };
-    events.onerror = () => { element('notice').textContent = own ? 'The simulation has ended.' : 'The viewer has ended.'; };
-  }
-
-  element('contacts').addEventListener('change', () => {
-    arrows.setVisible(element('contacts').checked);
-    draw();
+  const order = (name, value) => fetch(name, {
+    method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(value ?? null),
   });
+  const panel = makePanel(data, order), plot = makePlot(data.joints);
+  const hover = makeHover({ camera, canvas, frames, solids }, data, panel.valueOf);
+  makeCapture(canvas, document.title);
+  const view = {
+    data, notices, element, floats, frames, place, arrows, views, panel, plot, order, renderer, setSize, resize,
+    render: () => renderer.render(scene, camera),
+    // What is beside the poses, and a picture of all.
+    show(state) {
+      panel.update(state.q);
+      hover.update();
+      element('time').textContent = state.text;
+      document.body.dataset.time = state.time;
+      draw();
+    },
+    setPlaying(value) {
+      element('play').textContent = value ? 'Pause' : 'Play';
+      document.body.dataset.playing = value;
+    },
+  };
+
+  // -- controls of all pages
+
+  const switches = { contacts: arrows.setVisible };
+  for (const name of overlays.names) {
+    switches[name] = (value) => overlays.setVisible(name, value);
+    element(name).parentElement.hidden = !overlays.groups[name];
+  }
+  for (const [name, set] of Object.entries(switches)) {
+    element(name).addEventListener('change', () => { set(element(name).checked); draw(); });
+  }
+  document.querySelectorAll('[data-view]').forEach((button) => {
+    button.addEventListener('click', () => views.show(button.dataset.view));
+  });
+  element('fit').addEventListener('click', () => views.fit());
+  frames.forEach((frame, number) => {
+    const option = document.createElement('option');
+    option.value = number;
+    option.textContent = frame.name;
+    element('follow').append(option);
+  });
+  element('follow').addEventListener('change', () => views.follow(Number(element('follow').value)));
+  const press = (id) => () => { if (!element(id).hidden) element(id).click(); };
+  const keys = {
+    ' ': press('play'), ArrowRight: press('step'), Backspace: press('reset'), c: press('contacts'),
+    f: () => views.fit(), p: () => panel.toggle(),
+  };
+  window.addEventListener('keydown', (event) => {
+    const typing = ['INPUT', 'SELECT'].includes(event.target.tagName) && event.target.type !== 'checkbox';
+    const action = keys[event.key] || keys[event.key.toLowerCase()];
+    if (!action || typing || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === ' ' && event.target.tagName === 'BUTTON') return;  // it presses that button
+    event.preventDefault();
+    action();
+  });
+  dark.addEventListener('change', () => { paint(); draw(); });
+
   resize();
-  if (data.live) watch(); else playRecording();
+  views.home();
+  if (data.live) {
+    view.pull = data.live === 'simulation'
+      ? makePull({ scene, camera, controls, canvas, frames, solids, span, draw }, order) : null;
+    watchLive(view);
+  } else playRecording(view, keys);
   document.body.dataset.ready = 'true';
-  window.viewer = { links: frames, camera, arrows, pull };
+  window.viewer = { links: frames, camera, arrows, overlays, panel, plot, views, pull: view.pull, background: () => scene.background };
 })();
