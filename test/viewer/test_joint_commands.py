@@ -67,7 +67,7 @@ def test_an_effort_is_added_until_it_is_cleared(simulator, robot):
     assert_allclose(alone.torque(simulator), [0, -3.0, 0, 0, 0, 0])
 
 
-def test_a_session_keeps_limits_and_returns_to_what_was_kept(simulator, robot):
+def test_a_session_keeps_limits_and_returns_to_the_kept_state(simulator, robot):
     scene = make_scene(robot.model)
     session = LiveSession(simulator, scene, port=0)
     try:

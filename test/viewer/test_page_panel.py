@@ -130,7 +130,7 @@ def test_the_past_can_be_looked_at_again(live):
     assert live.session.playing
 
 
-def test_a_reset_returns_to_what_is_kept(live):
+def test_a_reset_returns_to_the_kept_state(live):
     simulator = live.session.simulator
     live.page.evaluate(f'{SLIDE}(0, 1.0)')
     live.until('Number(document.body.dataset.time) > 0.3')
@@ -208,7 +208,7 @@ def test_views_fit_and_follow(live):
     )
 
 
-def test_what_is_under_the_pointer_is_named(live):
+def test_the_link_under_the_pointer_is_named(live):
     live.session.run(frames=1)
     live.until('Number(document.body.dataset.time) >= 0')
     scene = live.session.scene
