@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Algorithms of rigid-body dynamics, one a file, each readable against the book's table.
 
-Scalars are generic: floats, arrays of them, or symbols. A text works on tree coordinates or on
+Scalars are generic: floats, arrays of them, or symbols. A function works on tree coordinates or on
 independent ones, as its declaration says (declaration.py, kinds.py). The folders are the chapters
-of the book; a new algorithm is a file in one of them: `catalog` finds it. Algorithms that the
-package itself does not run are in rbd_ros.textbook; they go by their names as well.
+of the book; `catalog` finds any new file in them. rbd_ros.textbook has algorithms that the package
+itself does not run; they are found by name as well.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ def catalog() -> Dict[str, Declaration]:
 def find(name: str) -> Optional[Declaration]:
     """Return the declaration of an algorithm, None if there is none of that name.
 
-    Where a file names it as declarations do, that file is all that is imported: a process that
-    needs five algorithms does not wait for a hundred.
+    Only the file that declares the name is imported: a process that needs five algorithms does not
+    import a hundred.
     """
     for package in _PACKAGES:
         module = _modules_by_name(package).get(name)
@@ -58,7 +58,7 @@ def _modules_by_name(package: str) -> Dict[str, str]:
 
 
 def _files(package: str) -> Iterator[Tuple[str, str]]:
-    """Yield the name and text of each module below a package, of which none is imported."""
+    """Yield the name and source of each module below a package, without importing any."""
     for folder in import_module(package).__path__:
         for path in sorted(Path(folder).rglob('*.py')):
             parts = path.relative_to(folder).with_suffix('').parts

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Types of the kinds in kinds.py: arrays, choices, forces on links, and the layouts of arrays.
 
-A layout leads from what texts take and return to flat arrays and back, gears applied on the way:
+A layout converts between flat arrays and the arguments and results of functions, with gears:
 q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree (book 3.2, 9.6).
 """
 
@@ -33,7 +33,7 @@ DIMENSIONS: Mapping[str, Callable[[Model], int]] = {
     'loops': lambda model: len(model.loops),
     'loop dofs': lambda model: sum(loop.joint.nv for loop in model.loops),
 }
-#: Dimensions of arrays that depend on what is chosen when an algorithm is compiled, by symbol.
+#: Dimensions of arrays that depend on compile-time choices, by symbol.
 CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
     '6 frames': lambda chosen: 6 * len(chosen['frames']),
     'contacts': lambda chosen: len(chosen['contacts']),
@@ -45,21 +45,21 @@ CHOSEN_DIMENSIONS: Mapping[str, Callable[[Mapping[str, Any]], int]] = {
 class Array:
     """An array, as input or as output.
 
-    :param symbol: name that a user knows it by
-    :param meaning: what it is, in words
+    :param symbol: name for users
+    :param meaning: description in words
     :param unit: unit of its elements
     :param dimensions: its shape in independent coordinates: numbers, and names of `DIMENSIONS`
         or `CHOSEN_DIMENSIONS`
-    :param to_tree: what a text on tree coordinates is given, from the model and the flat array;
-        None if such a text cannot have it
-    :param from_tree: the flat array, from the model and what a text on tree coordinates returns;
-        None if such a text cannot give it
-    :param flat: the flat array, from what a text on independent coordinates returns
+    :param to_tree: argument of a function on tree coordinates, from the model and the flat array;
+        None if there is none
+    :param from_tree: the flat array, from the model and the result of a function on tree
+        coordinates; None if there is none
+    :param flat: the flat array, from the result of a function on independent coordinates
     :param tangents: rates of the elements along each DoF, (dofs, size), from the model and
-        the array; None if each element is a degree of freedom of its own
-    :param default: an input that is a constant unless asked for; its value where none is chosen
-    :param usual: of a number, what it is in calls that do not give it
-    :param symmetric: a matrix that equals its transpose, so that one triangle says it all
+        the array; None if each element is a separate degree of freedom
+    :param default: value of an input that is a constant by default
+    :param usual: default of a number in calls
+    :param symmetric: whether a matrix equals its transpose, so that one triangle is enough
     """
 
     symbol: str
@@ -79,7 +79,7 @@ class Array:
     ) -> Tuple[int, ...]:
         """Return the shape of the array for a model.
 
-        :param chosen: what is chosen when the algorithm is compiled, by symbol
+        :param chosen: compile-time choices, by symbol
         """
         return tuple(
             d
@@ -91,12 +91,12 @@ class Array:
         )
 
     def packed_shape(self, model: Model) -> Tuple[int, ...]:
-        """Return the shape of what `packed` returns."""
+        """Return the shape of the result of `packed`."""
         shape = self.shape(model)
         return (shape[0] * (shape[0] + 1) // 2,) if self.symmetric else shape
 
     def packed(self, model: Model, values: Scalars) -> Scalars:
-        """Return the lower triangle of a symmetric matrix, row by row; any other array as it is.
+        """Return the lower triangle of a symmetric matrix, row by row; other arrays unchanged.
 
         :param values: the flat array
         """
@@ -119,12 +119,12 @@ class Array:
 
 @dataclass(frozen=True)
 class Choice:
-    """Choice that is made when an algorithm is compiled, such as the frame of a Jacobian.
+    """Compile-time choice, such as the frame of a Jacobian.
 
     :param symbol: name of the option
-    :param meaning: what it is, in words
-    :param resolve: what the text is given, from the model and the value chosen
-    :param default: value where none is chosen; None if there must be one
+    :param meaning: description in words
+    :param resolve: argument of the function, from the model and the chosen value
+    :param default: default value; None if it is required
     """
 
     symbol: str
@@ -135,9 +135,9 @@ class Choice:
 
 @dataclass(frozen=True)
 class Wrenches:
-    """Spatial forces on links that are named when an algorithm is compiled, in base coordinates.
+    """Spatial forces on links chosen at compile time, in base coordinates.
 
-    A user gives an array (6,) for each link; the text gets the total on each body.
+    A user gives an array (6,) for each link; the function gets the total on each body.
     """
 
     symbol: str = 'external_forces'
@@ -161,12 +161,12 @@ class Wrenches:
 
 
 def as_it_is(model: Model, value: Any) -> Any:
-    """Return a value that gears do not concern."""
+    """Return a value that does not depend on gears."""
     return value
 
 
 def listed(model: Model, value: Any) -> Scalars:
-    """Return the elements of a vector that gears do not concern."""
+    """Return the elements of a vector that does not depend on gears."""
     return list(value)
 
 
@@ -181,10 +181,7 @@ def square(model: Model, H: Sequence[Scalars]) -> Scalars:
 
 
 def symmetric(H: Sequence[Scalars]) -> Scalars:
-    """Return one triangle, and its mirror image.
-
-    bitwise symmetric also where gears sum elements.
-    """
+    """Return a matrix from one triangle: bitwise symmetric, also where gears sum elements."""
     return [H[max(i, j)][min(i, j)] for i in range(len(H)) for j in range(len(H))]
 
 
@@ -212,7 +209,7 @@ def pose(X: PluckerTransform) -> List[Scalar]:
 
 
 def poses(model: Model, X: Mapping[Any, PluckerTransform]) -> Scalars:
-    """Return the homogeneous matrices of several frames, one after another."""
+    """Return the homogeneous matrices of several frames, concatenated."""
     return [x for transform in X.values() for x in pose(transform)]
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Declaration of an algorithm, beside its function, from which everything else follows.
+"""Declaration of an algorithm, beside its function; everything else follows from it.
 
     @algorithm(
         'inverse_dynamics',
@@ -12,10 +12,10 @@
     )
     def rnea(model, q, qd, qdd, external_forces=None): ...
 
-The function stays what it is; `declaration_of` finds what was said. From it follow (in
+The function itself is unchanged; `declaration_of` finds the declaration. From it follow (in
 rbd_ros.robot and elsewhere) the gears between the robot's coordinates and the tree's, checks of
 arguments, kernels for single states and batches, run-time inputs, named outputs, the key of the
-cache, the case of the benchmark and its equivalent in Pinocchio, and what docs/api says of it.
+cache, the benchmark case with its Pinocchio equivalent, and the entry in docs/api.
 """
 
 from __future__ import annotations
@@ -42,21 +42,21 @@ Kind = Union[Array, Choice, Wrenches]
 Check = Callable[[Model, Sequence[int], Mapping[str, Any]], None]
 Function = TypeVar('Function', bound=Callable[..., Any])
 
-#: Coordinates that a text works in: those of all joints, or those of the public interface.
+#: Coordinates of a function: those of all joints, or those of the public interface.
 TREE, INDEPENDENT = 'tree', 'independent'
 
-#: Models that a text may run on: any with the same equations of motion (book 9.7), or the robot's;
-#: some texts take the robot's and find parameters that are fewer themselves.
+#: Models of a function: any with the same equations of motion (book 9.7), or the robot's; some
+#: functions take the robot's and reduce its parameters themselves.
 EQUIVALENT, AS_IT_IS, REDUCED = 'equivalent', 'as it is', 'reduced'
 
 
 class Specialization(NamedTuple):
     """Another algorithm for the same outputs, with fewer operations for some models.
 
-    :param algorithm: its declaration, under the name of what it stands for
-    :param prefer_when: whether it takes the place of the other for a model, unseen
-    :param applicable_when: whether it computes the same for a model, so that a kernel can be made
-        of the one with fewer operations
+    :param algorithm: its declaration, under the name of the general algorithm
+    :param prefer_when: whether it replaces the other for a model, without counting operations
+    :param applicable_when: whether it computes the same for a model; the kernel is then made of
+        the one with fewer operations
     """
 
     algorithm: Declaration
@@ -68,11 +68,11 @@ class Specialization(NamedTuple):
 class Declaration:
     """Declaration of an algorithm: the arguments of `algorithm`, and what follows from them.
 
-    :param function: the function declared
-    :param along: symbols of the inputs to differentiate by, none as a rule; see `derivatives_of`
-    :param specialization: what takes its place for some models, None as a rule
-    :param differentiates: whether the text asks its scalars for derivatives
-    :param slow_compile: whether a quick kernel is worth a long time to compile
+    :param function: the declared function
+    :param along: symbols of the inputs to differentiate by, usually none; see `derivatives_of`
+    :param specialization: its replacement for some models, usually None
+    :param differentiates: whether the function requests derivatives of its scalars
+    :param slow_compile: whether a fast kernel is worth a long compilation
     :param arrays: the inputs that are arrays, by symbol
     :param choices: the inputs that are chosen when it is compiled, by symbol
     :param takes_forces: whether external forces are among the inputs

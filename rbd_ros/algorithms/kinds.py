@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Kinds of inputs and outputs of algorithms.
 
-A kind says what a user sees (a name, a shape in independent coordinates, a unit) and what the text
-of an algorithm sees of it. Texts on tree coordinates count every joint; gears lie between the two:
-q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree (book 3.2, 9.6). The one place where that is
-applied are the layouts in array.py.
+A kind has a user's view (a name, a shape in independent coordinates, a unit) and that of an
+algorithm's function. Functions on tree coordinates have every joint; gears convert between the
+two: q_tree = gamma(q), v_tree = G v, tau = G^T tau_tree (book 3.2, 9.6). Only the layouts in
+array.py apply them.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from rbd_ros.algorithms.array import (
 from rbd_ros.model import Frame, Model
 from rbd_ros.model.errors import unknown_name
 
-# -- choices that are made when an algorithm is compiled
+# -- compile-time choices
 
-#: What a velocity is expressed in, see `Robot.jacobian`.
+#: Coordinates of a velocity, see `Robot.jacobian`.
 Reference = Literal['body', 'base', 'aligned']
 REFERENCES = get_args(Reference)
 

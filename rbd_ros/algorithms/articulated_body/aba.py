@@ -23,8 +23,8 @@ def aba(
 
     Book table 7.1.
 
-    Rotor inertia is included (book eq 9.28), joint friction is not. Each body's inertia IA and
-    bias force pA are those of the body with all that it carries, free to move at its joints.
+    Rotor inertia is included (book eq 9.28), joint friction is not. IA and pA of each body are the
+    inertia and bias force of the body with its subtree, free to move at its joints.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

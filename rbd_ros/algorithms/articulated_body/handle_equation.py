@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Articulated-body equation of a handle: how a frame answers to a force (book 7.1, 7.2.1).
+"""Articulated-body equation of a handle: the response of a frame to a force (book 7.1, 7.2.1).
 
-The articulated body is the whole robot, with its base, its gears and the forces that act on it;
-the handle is any frame of it. Two forms: a = Phi f + b, which always exists (eq 7.3), and
-f = I a + p, for a handle with six degrees of freedom (eq 7.2).
+The articulated body is the whole robot, with its base, its gears and its forces; the handle is any
+frame of it. Two forms: a = Phi f + b, which always exists (eq 7.3), and f = I a + p, for a handle
+with six degrees of freedom (eq 7.2).
 """
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
@@ -51,7 +51,7 @@ class HandleResponse(NamedTuple):
     """Coefficients of a = Phi f + b.
 
     :param Phi: articulated-body inverse inertia, (6, 6), as acceleration by force
-    :param b: bias acceleration, that without a force on the handle, (6,) [rad/s^2, m/s^2]
+    :param b: bias acceleration, without a force on the handle, (6,) [rad/s^2, m/s^2]
     """
 
     Phi: ResultArray
@@ -62,7 +62,7 @@ class HandleEquation(NamedTuple):
     """Coefficients of f = I a + p.
 
     :param I: articulated-body inertia, (6, 6) [kg m^2, kg m, kg]
-    :param p: bias force, which keeps the handle from accelerating, (6,) [N m, N]
+    :param p: bias force at zero acceleration of the handle, (6,) [N m, N]
     """
 
     I: ResultArray
@@ -91,8 +91,8 @@ def handle_response(
 
     Phi = J H^-1 J^T, b = Jdot qd - J H^-1 C.
 
-    C accounts for all forces but the one on the handle (book eq 7.5), so that b is the
-    acceleration of the frame in the motion that forward dynamics finds.
+    C includes all forces but the one on the handle (book eq 7.5), so b is the acceleration of the
+    frame in forward dynamics.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Hybrid dynamics: forces given at some DoFs, accelerations at the others (book 9.1, 9.2).
 
-With all forces given it is forward dynamics, with all accelerations given inverse dynamics. Which
-is which may be known when the text is run, or be a number 0 or 1 like any other: what is known
-folds away.
+With all forces given it is forward dynamics, with all accelerations given inverse dynamics. The
+selection may be known when the function is traced, and folds away, or be a number 0 or 1 like any
+other.
 """
 
 from typing import List, Mapping, NamedTuple, Optional, Sequence
@@ -34,7 +34,7 @@ Scalars = Sequence[Scalar]
 
 
 class HybridDynamics(NamedTuple):
-    """Motion and forces of all degrees of freedom, those that were given included.
+    """Motion and forces of all degrees of freedom, including the given ones.
 
     :param a: acceleration, (nv,) [rad/s^2, m/s^2]
     :param tau: generalized force, (nv,) [N m, N]
@@ -68,14 +68,14 @@ def hybrid_dynamics(
     forward: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> HybridDynamics:
-    """Return the accelerations and forces of all DoFs, by whichever algorithm suits the model.
+    """Return the accelerations and forces of all DoFs, by the algorithm that suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param known: force where `forward` is 1, acceleration where it is 0, (nv,)
     :param forward: 1 where the force is given, else 0, (nv,)
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: both for all degrees of freedom, what was given included
+    :return: both for all degrees of freedom, including the given ones
     """
     solve = by_inertia_matrix if model.couplings else articulated_body_hybrid_dynamics
     return solve(model, q, qd, known, forward, external_forces)
@@ -118,8 +118,8 @@ def articulated_body_hybrid_dynamics(
 
     Book table 9.3.
 
-    A DoF of given acceleration does not yield to forces, so that nothing is taken off the
-    articulated-body inertia; its acceleration adds to the velocity-product terms.
+    A DoF with given acceleration does not yield to forces, so the articulated-body inertia is not
+    reduced; its acceleration adds to the velocity-product terms.
 
     Arguments are those of `hybrid_dynamics`, for a tree without gears.
     """

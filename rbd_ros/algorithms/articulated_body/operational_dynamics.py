@@ -64,7 +64,7 @@ class OperationalDynamics(NamedTuple):
 
     :param Lambda: operational-space inertia (J H^-1 J^T)^-1, (m, m)
     :param mu: force of Coriolis and centrifugal effects, (m,) [N m, N]
-    :param p: force that holds against gravity, (m,) [N m, N]
+    :param p: force of gravity compensation, (m,) [N m, N]
     :param J_bar: dynamically consistent generalized inverse H^-1 J^T Lambda, (nv, m): J J_bar = 1,
         and F = J_bar^T tau is the task force of any generalized force
     :param N: null-space projection 1 - J^T J_bar^T, (nv, nv): generalized forces N tau do not
@@ -103,10 +103,10 @@ def operational_dynamics(
 def require_three_dofs(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that a point can move in all directions, and that forces determine how.
+    """Check that a point can move in all directions, determined by forces.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen, the 'frame' among it
+    :param chosen: compile-time choices, including 'frame'
     :raises ModelError: if it cannot
     """
     require_regular_mass_matrix(model, given_later, chosen)

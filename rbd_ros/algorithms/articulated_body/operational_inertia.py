@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia of the whole robot as felt at a frame: operational-space inertia (Khatib 1987).
+"""Inertia of the whole robot at a frame: operational-space inertia (Khatib 1987).
 
-Its inverse, J H^-1 J^T, is found by factors of the inertia matrix, which take the cube of the
-number of joints, or by articulated-body inertias, which take a multiple of it: the latter where
-they take fewer operations, and no gears are in the way (see forward_dynamics.py).
+Its inverse, J H^-1 J^T, follows from factors of the inertia matrix, in cubic time of the number of
+joints, or from articulated-body inertias, in linear time: the latter where they take fewer
+operations, without gears (see forward_dynamics.py).
 """
 
 from typing import Any, List, Mapping, Sequence
@@ -23,7 +23,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 Matrix = List[List[Scalar]]
 
-# Up to so many DoFs between base and frame the inertia matrix takes fewer operations.
+# Maximum DoFs between base and frame for which the inertia matrix takes fewer operations.
 _SHORT_PATH = 15
 
 _SOURCE = (
@@ -44,9 +44,7 @@ _INPUTS: Mapping[str, Kind] = {'q': CONFIGURATION, 'frame': FRAME, 'reference': 
 def inverse_operational_inertia(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> Matrix:
-    """Return the acceleration of a frame that a unit of spatial force on it causes.
-
-    J H^-1 J^T, (6, 6).
+    """Return the acceleration of a frame per unit of spatial force on it, J H^-1 J^T, (6, 6).
 
     Its rank is below six where the robot cannot move the frame in all directions.
 
@@ -82,7 +80,7 @@ def mobility_by_articulated_bodies(
 ) -> Matrix:
     """Return the inverse operational-space inertia of a tree without gears by ABA.
 
-    Six unit forces on the frame are propagated to the base. Joint i yields to what arrives at it,
+    Six unit forces on the frame are propagated to the base. Joint i yields to the arriving force
     F_i, with the force e_i = S_i^T F_i along its degree of freedom, and its parent gets the rest,
     X_i^T (1 - U_i D_i^-1 S_i^T) F_i. As H^-1 has the factors of these two, J H^-1 J^T is the sum
     of e_i^T D_i^-1 e_i over the joints that carry the frame (Kreutz-Delgado, Jain and Rodriguez,
@@ -124,7 +122,7 @@ def _unit_forces(
 ) -> List[ForceVector]:
     """Return the unit forces on a frame, in coordinates of its body, angular ones first.
 
-    :param reference: what they are units of; see `jacobian`
+    :param reference: coordinates of the forces; see `jacobian`
     """
     units = [ForceVector.from_array([float(i == j) for j in range(6)]) for i in range(6)]
     if reference == 'body':
@@ -146,10 +144,10 @@ def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
 
 
 def require_six_dofs(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
-    """Check that a frame can move in all directions, and that forces determine how.
+    """Check that a frame can move in all directions, determined by forces.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen, the 'frame' among it
+    :param chosen: compile-time choices, including 'frame'
     :raises ModelError: if it cannot
     """
     require_regular_mass_matrix(model, given_later, chosen)
@@ -172,7 +170,7 @@ def require_six_dofs(model: Model, given_later: Sequence[int], chosen: Mapping[s
     check=require_six_dofs,
 )
 def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) -> Matrix:
-    """Return the spatial force on a frame by its acceleration: (J H^-1 J^T)^-1, (6, 6).
+    """Return the spatial force on a frame per acceleration: (J H^-1 J^T)^-1, (6, 6).
 
     It grows without bound where the Jacobian loses rank.
 

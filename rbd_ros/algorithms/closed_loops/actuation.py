@@ -15,11 +15,12 @@ Floats = NDArray[np.float64]
 
 
 class ActuatorForces(NamedTuple):
-    """Forces u of the actuated degrees of freedom, and what kind of actuation it is.
+    """Forces u of the actuated degrees of freedom, and the kind of actuation.
 
-    :param u: forces in the order in which the actuated DoFs were named, (p,) [N m, N]; of all
-        that do the same, those with the smallest sum of squares
+    :param u: forces in the order of the actuated DoFs, (p,) [N m, N]; of all with the same effect,
+        those with the smallest sum of squares
     :param tau: the same among the forces of all joints of the tree, (n,), zero where unactuated
+    :param missing: forces that the actuators cannot exert, G^T tau_ID - G_u^T u, (n - r,)
     :param missing: what the actuators cannot do, G^T tau_ID - G_u^T u, (n - r,)
     :param rank: rank of G_u
     :param mobility: n - r
@@ -52,7 +53,7 @@ def actuator_forces(
 ) -> ActuatorForces:
     """Return the forces u of G_u^T u = G^T tau_ID (book eq 8.63).
 
-    They are no generalized forces of y unless the actuated degrees of freedom are y themselves.
+    They are generalized forces of y only if the actuated degrees of freedom are y themselves.
 
     :param G: velocities of the tree by those of the independent variables, (n, n - r)
     :param tau_ID: inverse dynamics of the spanning tree, (n,) [N m, N]

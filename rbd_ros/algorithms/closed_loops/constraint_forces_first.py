@@ -58,8 +58,8 @@ def constraint_forces_by_forward_dynamics(
 ) -> Tuple[Array, Array]:
     """Return the accelerations and constraint forces by algorithms of O(n) (paper, eq 21).
 
-    Columns of H^-1 K^T are what forces K^T e_j do to the spanning tree at rest without gravity:
-    O(n n^c) for all of them, and O(n (n^c)^2 + (n^c)^3) in total.
+    Columns of H^-1 K^T are the responses of the spanning tree to forces K^T e_j, at rest without
+    gravity: O(n n^c) for all of them, and O(n (n^c)^2 + (n^c)^3) in total.
 
     :param accelerate: H^-1 times each row, (N, nv) from (N, nv): forward dynamics of the tree
     :param tau: generalized forces tau - C + tau^a, (nv,)
@@ -78,7 +78,7 @@ def solve_for_forces(A: Array, b: Array, independent: ConstraintRank) -> Array:
     """Return the shortest solution of A lambda = b, A^+ b (book eq 8.41 with z = 0).
 
     A has the range of K: on it A is regular, and its pseudo-inverse is U (U^T A U)^-1 U^T.
-    To judge the rank by A itself would be to judge the squares of singular values.
+    The rank is that of K: A has the squares of its singular values.
 
     :param A: K H^-1 K^T, (n^c, n^c)
     :param b: right-hand side, (n^c,)

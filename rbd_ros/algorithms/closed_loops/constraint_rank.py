@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rank of the loop constraints, and what of their rows is independent (book 8.5, 8.10).
+"""Rank of the loop constraints, and independent ones among them (book 8.5, 8.10).
 
-This depends on numbers and not only on the model: the rank may change as the mechanism moves.
+They depend on numbers, not only on the model: the rank may change with the motion.
 """
 
 from typing import Any, NamedTuple
@@ -21,7 +21,7 @@ class ConstraintRank(NamedTuple):
 
     :param rank: rank r of K
     :param U: orthonormal basis of range(K), (n^c, r): the constraints U^T K qdd = U^T k are
-        independent, and say as much as all of them
+        independent, and equivalent to all of them
     :param s: singular values, (r,)
     :param V: orthonormal basis of range(K^T), (nv, r)
     :param G: orthonormal basis of the null space of K, (nv, nv - r), book eq 8.43

@@ -17,9 +17,9 @@ def direct_solution(
 ) -> Tuple[Array, Array]:
     """Return the accelerations and constraint forces by one linear system (book eq 8.36).
 
-    The system of all constraints is singular where some depend on the others. The independent
-    ones, U^T K qdd = U^T k, take their place, which is what least squares would do. Among the
-    forces that have the same effect, lambda = U mu is the shortest.
+    The system of all constraints is singular if some depend on others. The independent ones,
+    U^T K qdd = U^T k, replace them (least squares). Of the forces with the same effect,
+    lambda = U mu is the shortest.
 
     :param H: joint-space inertia matrix, (nv, nv)
     :param tau: generalized forces tau - C + tau^a, (nv,)

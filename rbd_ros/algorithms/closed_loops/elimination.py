@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """General solution x = G y + g of linear constraints K x = k (book 8.8, eq 8.48 to 8.51).
 
-Numbers decide the pivots, so that this is no text over scalars: it works on arrays of floats.
+Numbers decide the pivots, so it works on arrays of floats, not on generic scalars.
 """
 
 from __future__ import annotations
@@ -14,18 +14,18 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 
-#: A pivot below this share of the largest element of K is rounding.
+#: A pivot below this fraction of the largest element of K is rounding.
 TOLERANCE = 1e-10
 
 
 class Elimination(NamedTuple):
-    """Every solution of K x = k is x = G y + g for one y, which is a part of x.
+    """General solution x = G y + g of K x = k, with y a part of x.
 
     :param G: null space of K, (n, n - r), with an identity block in the rows of `independent`
     :param g: a solution, (n,), zero in the rows of `independent`
     :param rank: rank r of K
-    :param independent: which elements of x are y, (n - r,), in ascending order
-    :param rows: rows of K that are independent, (r,), in the order in which they were used
+    :param independent: indices of y in x, (n - r,), in ascending order
+    :param rows: independent rows of K, (r,), in the order of their use
     """
 
     G: Floats
@@ -36,7 +36,7 @@ class Elimination(NamedTuple):
 
 
 class InconsistentConstraintsError(ValueError):
-    """No x solves K x = k, or none with the independent elements that were asked for."""
+    """No x solves K x = k, or none with the requested independent elements."""
 
 
 def eliminate(
@@ -54,13 +54,12 @@ def eliminate(
 
     :param K: constraints, (m, n)
     :param k: their right-hand side, (m,); zeros by default
-    :param independent: elements of x that are to be y, n - r of them; by default those that
-        pivoting leaves over
-    :param free_columns: columns of K known to be zero, as those of joints on no loop are
-    :param tolerance: pivots below this share of the largest element of K count as zero
-    :return: G, g, the rank, and what is independent
-    :raises ValueError: for wrong shapes, or columns that are declared as zero and are not
-    :raises InconsistentConstraintsError: if k is not in the range of K, or the elements asked for
+    :param independent: indices of y in x, n - r of them; by default those left by pivoting
+    :param free_columns: columns of K known to be zero, as of joints on no loop
+    :param tolerance: pivots below this fraction of the largest element of K count as zero
+    :return: G, g, the rank, and the independent elements and rows
+    :raises ValueError: for wrong shapes, or declared zero columns that are not zero
+    :raises InconsistentConstraintsError: if k is not in the range of K, or the requested elements
         are not independent, or too few
 
     >>> from rbd_ros.algorithms.closed_loops.elimination import eliminate
@@ -89,7 +88,7 @@ def eliminate(
     columns = [j for j in range(n) if j not in spared]
     rank = 0
     while rank < min(m, len(columns)):
-        # Partial pivoting takes the columns as they come: all of them have to become dependent.
+        # Partial pivoting takes the columns in order: all of them must become dependent.
         width = len(columns) if independent is None else rank + 1
         rest = np.abs(A[rank:, columns[rank:width]])
         i, j = divmod(int(rest.argmax()), rest.shape[1])
@@ -124,7 +123,7 @@ def eliminate(
 
 
 def _left(A: Floats, rank: int) -> float:
-    """Return the largest element in the rows that no pivot was found in."""
+    """Return the largest element in the rows without a pivot."""
     return float(np.abs(A[rank:]).max(initial=0.0))
 
 

@@ -1,10 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers with their first two derivatives along a curve, to differentiate a text by running it.
+"""Numbers with their first two derivatives along a curve, to differentiate a function.
 
-What a user writes of a loop in closed form is a text over scalars. Run on jets, it gives its
-velocities and accelerations as well (book 8.11); their three parts are scalars of any kind, floats
-or symbols.
+A user's closed-form function of a loop, run on jets, returns its velocities and accelerations as
+well (book 8.11); their three parts are scalars of any kind, floats or symbols.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ class Jet:
     """
 
     __slots__ = ('x', 'd', 'dd')
-    __array_ufunc__ = None  # so that numpy.float64(2) * jet asks the jet
+    __array_ufunc__ = None  # so that numpy.float64(2) * jet calls the jet
 
     def __init__(self, x: Scalar, d: Scalar = 0.0, dd: Scalar = 0.0):
         self.x, self.d, self.dd = x, d, dd

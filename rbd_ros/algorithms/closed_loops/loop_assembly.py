@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Assembly of a mechanism: the configuration nearest to a given one that closes its loops.
 
-Newton's method on the position errors, with the shortest steps, and the best of several starts
-where it fails. Numbers decide when it ends, so that this is no text over scalars.
+Newton's method on the position errors, with the shortest steps, and the best of several starts if
+it fails. Numbers decide when it ends, so it does not work on generic scalars.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ Floats = NDArray[np.float64]
 
 #: Position errors that count as closed [rad, m].
 CLOSED = 1e-10
-#: Singular values of K below this part of the largest take no part in a step.
+#: Singular values of K below this fraction of the largest are ignored in a step.
 TOLERANCE = 1e-6
-#: Longest step [rad, m]: beyond it, the linear equations mean nothing.
+#: Longest step [rad, m]: beyond, the linear equations are invalid.
 MAX_STEP = 0.5
 #: Distance up to which rounding of a description may leave a loop open [rad, m].
 ROUNDED = 1e-3
-#: Limits beyond this are none [rad, m].
+#: Larger limits mean unlimited [rad, m].
 MAX_LIMIT = 1e3
 
 
@@ -36,8 +36,8 @@ class Assembly(NamedTuple):
     """Result of closing the loops of a mechanism, and the remaining error.
 
     :param q: configuration, (nq,) [rad, m]
-    :param distance: largest position error that is left [rad, m]
-    :param loop: name of the loop joint that has it
+    :param distance: largest remaining position error [rad, m]
+    :param loop: name of its loop joint
     :param is_closed: whether all loops are closed
     """
 
@@ -62,9 +62,9 @@ class LoopClosureError(ValueError):
 
 
 def cure_of_rounding(assembly: Assembly) -> str:
-    """Return what to do about a loop that rounding of its numbers may leave open; '' beyond that.
+    """Return advice for a loop that rounding of its numbers may leave open; '' beyond that.
 
-    :param assembly: how near it comes
+    :param assembly: the closest assembly
     """
     if assembly.distance > ROUNDED:
         return ''
@@ -86,11 +86,11 @@ def assemble_loops(
     """Return a configuration near `q` in which the loops are closed, or nearly closed.
 
     :param model: model with loops
-    :param q: configuration to begin with, (nq,) [rad, m]
-    :param fixed: independent degrees of freedom that stay where they are
-    :param starts: how many random configurations are tried if it fails from `q`, the same ones in
-        every call
-    :param iterations: most steps from each start
+    :param q: initial configuration, (nq,) [rad, m]
+    :param fixed: independent degrees of freedom that stay unchanged
+    :param starts: number of random configurations that are tried if it fails from `q`, the same
+        ones in every call
+    :param iterations: maximum number of steps from each start
     :param closure: compiled `loop_closure`, which returns residual and K
 
     >>> from rbd_ros.algorithms.closed_loops.loop_assembly import assemble_loops
@@ -151,7 +151,7 @@ def _from_start(
 
 
 def _shortest(K: Floats, residual: Floats, damping: float) -> Floats:
-    """Return the shortest x that brings K x nearest to the residual, Levenberg-damped."""
+    """Return the shortest x for which K x is nearest to the residual, Levenberg-damped."""
     U, s, Vt = np.linalg.svd(K, full_matrices=False)
     largest = s.max(initial=0.0)
     kept = s > TOLERANCE * largest
@@ -165,7 +165,7 @@ def _size(residual: Floats) -> float:
 
 
 def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
-    """Return the largest error, and the loop that has it."""
+    """Return the largest error, and its loop."""
     start, found = 0, (0.0, '')
     for loop in model.loops:
         stop = start + 6 - loop.joint.nv
@@ -179,9 +179,9 @@ def _worst(model: Model, residual: Floats) -> Tuple[float, str]:
 def _turned_over(model: Model, q: Floats) -> Optional[str]:
     """Return the name of a loop joint that is half a turn off, another zero of its errors.
 
-    Those that turn about one axis or none can be, the rack with its pinion among them. Others
-    reach whatever leaves them no error: a ball any orientation, and a universal joint all in which
-    its axes include their angle.
+    Joints that rotate about one axis or none can be, including rack and pinion. Others reach any
+    orientation without error: a ball all of them, and a universal joint those with the right angle
+    between its axes.
     """
     X0 = body_transforms(model, model.tree_position(q.tolist()))
     for loop in model.loops:
@@ -206,14 +206,14 @@ def integrated(model: Model, q: Floats, step: Floats) -> Floats:
 
 
 def _random(model: Model, rng: np.random.Generator, q: Floats, fixed: Sequence[int]) -> Floats:
-    """Return a random configuration within the limits; joints that are fixed are as in q."""
+    """Return a random configuration within the limits; fixed joints stay as in q."""
     result = np.array(q, dtype=float)
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)
         u: List[float] = rng.random(body.joint.uniforms).tolist()
         if not set(range(model.nv)[at_v]) & set(fixed):
             lower, upper = model.limits[i].lower, model.limits[i].upper
-            # angles beyond many turns say nothing
+            # angles beyond many turns are meaningless
             lower = lower if lower > -MAX_LIMIT else -math.inf
             upper = upper if upper < MAX_LIMIT else math.inf
             drawn = body.joint.sample(u, lower, upper)

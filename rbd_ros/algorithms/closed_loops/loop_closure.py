@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops closed by joints outside the spanning tree: how far from closed, and their Jacobian.
+"""Loops closed by joints outside the spanning tree: their position errors and Jacobian.
 
 Book 8.2 and 8.3: a loop joint lets its successor move relative to its predecessor along S only;
 along the constraint forces T the velocity T^T (v_s - v_p) is zero, and so is the position error.
@@ -18,7 +18,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopClosure(NamedTuple):
-    """Constraints of all loop joints, one after another, n of them.
+    """Constraints of all loop joints, concatenated, n of them.
 
     :param residual: position errors, (n,) [rad, m]
     :param K: Jacobian of the constraints, (n, nv): K v is the velocity that must be zero

@@ -3,9 +3,9 @@
 """Coefficients of the loop constraints K qdd = k, in base coordinates (book 8.2, 8.7, table 8.4).
 
 A loop joint lets its successor move relative to its predecessor along S only. The rate of
-T^T (v_s - v_p) = 0 is T^T (a_s - a_p + v_s x v_p) + Tring^T (v_s - v_p) = 0, which holds where the
+T^T (v_s - v_p) = 0 is T^T (a_s - a_p + v_s x v_p) + Tring^T (v_s - v_p) = 0, which holds if the
 accelerations of the tree satisfy K qdd = k. The apparent derivative of T in the successor frame is
-zero for lower pairs (book eq 8.47); that of other joints follows from where their frames are.
+zero for lower pairs (book eq 8.47); that of other joints depends on the poses of their frames.
 """
 
 from typing import Dict, List, NamedTuple, Sequence, Tuple
@@ -48,9 +48,9 @@ class BiasMotion(NamedTuple):
     """Motion of the bodies while the joints do not accelerate, by body number.
 
     :param X: transforms from parent to body coordinates
-    :param X0: transforms from base to body coordinates, the base's among them
+    :param X0: transforms from base to body coordinates, including the base's
     :param S: motion subspaces in body coordinates
-    :param v: velocities in body coordinates, the base's among them
+    :param v: velocities in body coordinates, including the base's
     :param a: velocity-product accelerations a^vp less gravity's, in body coordinates, likewise
     """
 
@@ -106,8 +106,8 @@ def bias_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Bias
 def constraints_of(model: Model, motion: BiasMotion) -> LoopConstraints:
     """Return the loop constraints of a tree in motion (book table 8.4).
 
-    :param motion: what `bias_motion` returns; all bodies may have one acceleration more, such as
-        that of the base against gravity, because only differences count
+    :param motion: result of `bias_motion`; a common acceleration of all bodies, such as that of
+        the base against gravity, does not matter, as only differences count
     """
     X0, S = motion.X0, motion.S
     delta: List[Scalar] = []
@@ -138,9 +138,8 @@ def moving_constraint_forces(
 ) -> List[Tuple[ForceVector, ForceVector]]:
     """Return the constraint forces of a loop joint and their apparent derivatives.
 
-    Both in the successor frame.
-
-    The joint's own text, run on the transform as it moves, gives both.
+    Both are in the successor frame. The joint's own function, run on jets of the transform, gives
+    both.
 
     :param joint: type of the joint
     :param X: transform from predecessor to successor coordinates
@@ -163,10 +162,10 @@ def moving_constraint_forces(
 
 
 def loop_path(model: Model, p: int, s: int) -> Tuple[Tuple[int, float], ...]:
-    """Return the tree joints that take part in a loop, and their signs (epsilon of book eq 8.18).
+    """Return the tree joints on a loop, and their signs (epsilon of book eq 8.18).
 
-    The joints between the loop's root and `p` have the sign -1, those between it and `s` the sign
-    +1. All others move both alike.
+    Joints between the loop's root and `p` have the sign -1, those between it and `s` the sign +1.
+    All others move both alike.
 
     :param p: number of the loop joint's predecessor body
     :param s: number of its successor body

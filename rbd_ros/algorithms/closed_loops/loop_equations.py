@@ -106,7 +106,7 @@ def bias_less_active_forces(
 ) -> List[Scalar]:
     """Return the bias force of the spanning tree less tau^a, C' = C - tau^a (book table 8.3).
 
-    :param motion: what `bias_motion` returns
+    :param motion: result of `bias_motion`
     :param loop_forces: active forces of the loop joints along their degrees of freedom [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: generalized forces, (tree_nv,) [N m, N]
@@ -140,7 +140,7 @@ def bias_less_active_forces(
 def active_force_subspace(
     joint: JointType, X: Optional[PluckerTransform] = None
 ) -> Tuple[ForceVector, ...]:
-    """Return the columns of T^a, the forces that generalized forces of a loop joint stand for.
+    """Return the columns of T^a, the forces of unit generalized forces of a loop joint.
 
     Book eq 3.36.
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Positions and velocities of the loop joints themselves, as their springs and dampers need them.
+"""Positions and velocities of the loop joints, for their springs and dampers.
 
-The tree's coordinates do not hold them: they follow from where the joint's two frames are.
+They are no coordinates of the tree, but follow from the poses of the joint's two frames.
 """
 
 from typing import List, NamedTuple, Sequence
@@ -18,9 +18,9 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class LoopMotion(NamedTuple):
-    """Positions and velocities of the loop joints, one degree of freedom after another.
+    """Positions and velocities of the loop joints, by degree of freedom.
 
-    :param position: angles and displacements from where the frames coincide, [rad, m]
+    :param position: angles and displacements relative to coincident frames, [rad, m]
     :param rate: velocities, [rad/s, m/s]
     """
 
@@ -36,7 +36,7 @@ class LoopMotion(NamedTuple):
     source='RBDA 8.2 and 8.6',
 )
 def loop_motion(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> LoopMotion:
-    """Return the positions and velocities of the loop joints, as far as they are closed.
+    """Return the positions and velocities of the loop joints, assuming closed loops.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

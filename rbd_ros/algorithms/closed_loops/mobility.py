@@ -18,8 +18,8 @@ class RedundantLoop(NamedTuple):
     """A loop joint with constraints that follow from those of the tree and the other loops.
 
     :param name: name of the loop joint
-    :param constraints: how many it imposes
-    :param redundant: how many of them could be left out
+    :param constraints: number of its constraints
+    :param redundant: number of redundant ones
     """
 
     name: str
@@ -31,11 +31,11 @@ class Mobility(NamedTuple):
     """Degrees of motion freedom of a system with loops, in one configuration (book 8.10).
 
     :param dofs: n, independent degrees of freedom of the spanning tree
-    :param total_dofs: n_tot, those of the loop joints included
+    :param total_dofs: n_tot, with those of the loop joints
     :param loops: N_L, number of loops
     :param constraints: n_c, number of loop constraints
     :param rank: r, rank of their Jacobian K
-    :param redundant_loops: loop joints with constraints that others imply
+    :param redundant_loops: loop joints with redundant constraints
     """
 
     dofs: int
@@ -63,8 +63,8 @@ class Mobility(NamedTuple):
     def generic(self, dimensions: int = 3) -> int:
         """Return the mobility of a properly constrained system (book eq 8.53, 8.54).
 
-        :param dimensions: 3 for n_tot - 6 N_L; 2 for n_tot - 3 N_L, which is right where all moves
-            in parallel planes
+        :param dimensions: 3 for n_tot - 6 N_L; 2 for n_tot - 3 N_L, which is right for motion in
+            parallel planes
         :raises ValueError: for another number
         """
         if dimensions not in (2, 3):
@@ -78,7 +78,7 @@ class Mobility(NamedTuple):
 
     @property
     def report(self) -> str:
-        """Report on the constraints in words, with the cure for redundant ones."""
+        """Report on the constraints in words, with advice on redundant ones."""
         text = (
             f'mobility {self.mobility}: {self.dofs} degrees of freedom of the tree minus '
             f'{self.rank} of the {self.constraints} loop constraints'
@@ -140,8 +140,8 @@ def mobility_changes(
     """Yield each change of the rank of K along a motion (book 8.10, variable mobility).
 
     :param motion: configurations that close the loops, (nq,) each [rad, m]
-    :param tolerance: singular values of K below this part of its largest count as zero: how close
-        to a singular configuration is in it
+    :param tolerance: singular values of K below this fraction of its largest count as zero: which
+        configurations count as singular
 
     >>> from rbd_ros.algorithms.closed_loops.mobility import mobility_changes
     >>> list(mobility_changes(four_bar.model, [q4, q4]))  # it does not change

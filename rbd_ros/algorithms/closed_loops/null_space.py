@@ -15,7 +15,7 @@ Array = NDArray[np.float64]
 def null_space_solution(
     H: Array, tau: Array, K: Array, k: Array, independent: ConstraintRank
 ) -> Tuple[Array, Array]:
-    """Return the accelerations qdd = G ydd + g, and the constraint forces that they take.
+    """Return the accelerations qdd = G ydd + g, and the required constraint forces.
 
     Book eq 8.42-8.46.
 

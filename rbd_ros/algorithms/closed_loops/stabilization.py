@@ -18,7 +18,7 @@ def stabilization(delta: Array, velocity: Array, t_stab: Optional[float]) -> Arr
 
     Errors e then obey e'' + 2 e'/T + e/T^2 = 0, to first order: e(0) (1 + t/T) exp(-t/T) from
     rest. Where a loop joint itself turns at w, the components of its error, which are those along
-    axes of the successor, turn into each other besides; that matters unless w T << 1.
+    rest. If a loop joint itself rotates at w, the components of its error, which are those along
 
     :param delta: position errors, (..., n^c) [rad, m]
     :param velocity: velocity errors T^T v_J, (..., n^c) [rad/s, m/s]

@@ -1,15 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of inverse dynamics by a recursion over bodies, written out by hand.
+"""Derivatives of inverse dynamics by an analytical recursion over bodies.
 
 Sources: Carpentier and Mansard, "Analytical derivatives of rigid body dynamics algorithms" (RSS
-2018), which derives them body by body, and Singh, Russell and Wensing, "Efficient analytical
-derivatives of rigid-body dynamics using spatial vector algebra" (IEEE RA-L 2022), whose symbols
-and sums over subtrees these are. All is in the coordinates of one body, where those are plain
-sums.
+2018), and Singh, Russell and Wensing, "Efficient analytical derivatives of rigid-body dynamics
+using spatial vector algebra" (IEEE RA-L 2022), whose symbols and sums over subtrees these are. All
+quantities are in the coordinates of one body, where these sums are plain.
 
-Where DoF k of joint j moves, all bodies that it carries are displaced along its column s_k of
-S_j. For one of them, body i, and p the parent of j,
+DoF k of joint j displaces all bodies that the joint carries along its column s_k of S_j. For one
+of them, body i, and p the parent of j,
 
     dv_i/dq_k = s_k x v_i + psid_k                   psid_k = v_p x s_k
     da_i/dq_k = s_k x a_i + psid_k x v_i + psidd_k   psidd_k = a_p x s_k + v_p x psid_k
@@ -18,9 +17,9 @@ S_j. For one of them, body i, and p the parent of j,
     df_i/dqd_k = I_i (v_p + v_j) x s_k + 2 B_i s_k
 
 with f_i the force that accelerates the body, B_i its velocity factor (coriolis.py), and v_j x s_k
-the rate of the column. What all bodies of a subtree have in common is factored out, so that their
-sums I^c, B^c and f^c are taken once a joint. What is left for a pair of joints, of which one
-carries the other, are five scalar products.
+the rate of the column. Common factors of all bodies of a subtree are factored out, so that their
+sums I^c, B^c and f^c are taken once per joint. Five scalar products remain for a pair of joints,
+of which one carries the other.
 """
 
 from dataclasses import replace
@@ -50,7 +49,7 @@ from rbd_ros.spatial import (
 )
 from rbd_ros.spatial.scalar import inner, Scalar
 
-#: What comes out; the inertia matrix stored whole, as the compiler's derivatives are.
+#: Outputs; the inertia matrix is stored whole, like the compiler's derivatives.
 INVERSE_DYNAMICS_OUTPUTS = {
     'tau': FORCE,
     'dtau_dq': MATRIX,
@@ -75,18 +74,18 @@ class InverseDynamicsDerivatives(NamedTuple):
 
 
 def has_constant_subspaces(model: Model) -> bool:
-    """Return whether no joint has a motion subspace that depends on its position."""
+    """Return whether all joints have constant motion subspaces."""
     return all(body.joint.is_lower_pair for body in model.bodies)
 
 
 def require_constant_subspaces(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that no joint has a motion subspace that depends on its position.
+    """Check that all joints have constant motion subspaces.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
-    :raises ModelError: naming the first joint that has
+    :param chosen: compile-time choices
+    :raises ModelError: naming the first joint with another one
     """
     if not has_constant_subspaces(model):
         name = next(x.joint_name for x in model.bodies if not x.joint.is_lower_pair)
@@ -140,7 +139,7 @@ def analytical_derivatives(
         v[i] = v[p] + v_joint
         psid[i] = [v[p].cross(s) for s in S[i]]
         psidd[i] = [a[p].cross(s) + v[p].cross(ds) for s, ds in zip(S[i], psid[i])]
-        # v_i x v_j is v_p x v_j, and a joint of one DoF does not turn its own column.
+        # v_i x v_j is v_p x v_j, and a joint of one DoF does not rotate its own column.
         a[i] = a[p] + columns @ qdd[body.v] + MotionSubspace(psid[i]) @ qd[body.v]
         turning[i] = [
             2.0 * ds if len(S[i]) == 1 else 2.0 * ds + v_joint.cross(s)
@@ -149,7 +148,7 @@ def analytical_derivatives(
         Ic[i] = X[i].inverse_apply(body.inertia)
         Bc[i] = VelocityFactor.of(Ic[i], v[i])
         fc[i] = Ic[i] * a[i] + Bc[i].apply(v[i])
-    # They do not turn with the bodies, so they count in the torque, but not in s x* f.
+    # They do not rotate with the bodies, so they count in the torque, but not in s x* f.
     external = {i: ForceVector.zero() for i, _ in model.outward()}
     for i, force in (external_forces or {}).items():
         if i != 0:
@@ -212,8 +211,8 @@ def _transforms(model: Model, q: Sequence[Scalar], reference: int) -> Dict[int, 
 def _reference(model: Model) -> int:
     """Return the number of the body whose coordinates are used: the first of the largest tree.
 
-    Its own columns are constants there, most of them zeros, and what it carries is a joint nearer
-    than to the base.
+    Its own columns are constants there, most of them zeros, and the bodies that it carries are one
+    joint nearer than to the base.
     """
     roots = [i for i, body in model.outward() if body.parent == 0]
     return max(roots, key=lambda i: len(model.subtree(i)), default=0)

@@ -2,16 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Dynamics together with its derivatives, in one pass.
 
-There are three ways to those of inverse dynamics: differentiation of its text, exact to rounding,
-which is the compiler's (rbd_ros/compiler/passes), and a recursion written out by hand, in the
+There are three methods for those of inverse dynamics: differentiation of the function by the
+compiler, exact up to rounding (rbd_ros/compiler/passes), and an analytical recursion, in the
 coordinates of one body (analytical_derivatives.py) or of each (derivatives_by_bodies.py). They
-check each other, and a kernel is made of the one that takes the fewest operations: of a robot with
-more than a few joints that is one by hand, down to half of them, because what a pair of joints
-takes there does not depend on how far apart they are, while differentiation carries each
-derivative along the whole way between two joints.
+check each other, and a kernel is made of the one with the fewest operations: for more than a few
+joints that is an analytical one, with down to half of them. Its cost for a pair of joints does not
+depend on their distance, while differentiation propagates each derivative along the whole path.
 
-What has no velocities or accelerations in it is a part of the same recursion, which folds away
-what is zero.
+Derivatives without velocities or accelerations use the same recursion, in which zeros fold away.
 """
 
 from typing import Any, Mapping, NamedTuple, Optional, Sequence
@@ -37,15 +35,15 @@ from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector
 from rbd_ros.spatial.scalar import Scalar
 
-# Of the robots tried, none with more DoFs takes fewer operations by differentiation. It is not
-# tried, since its time grows faster than the number of joints.
+# For all tested robots with more DoFs, analytical derivatives take fewer operations.
+# Differentiation is not tried, since its time grows faster than the number of joints.
 _MANY_DOFS = 12
 
 
 def has_many_dofs(model: Model) -> bool:
-    """Return whether derivatives of inverse dynamics are those written out by hand in any case.
+    """Return whether derivatives of inverse dynamics are always the analytical ones.
 
-    They take constant motion subspaces.
+    These require constant motion subspaces.
     """
     return model.tree_nv > _MANY_DOFS and has_constant_subspaces(model)
 
@@ -153,7 +151,7 @@ BIAS_FORCE_DERIVATIVES = derivatives_of(
 
 
 class GravityTorqueDerivatives(NamedTuple):
-    """Forces that hold the robot still, and their derivatives along the velocities.
+    """Gravity compensation torques, and their derivatives along the velocities.
 
     :param tau: generalized forces, (nv,) [N m, N]
     :param dtau_dq: their derivatives by the configuration: the stiffness of gravity, (nv, nv)

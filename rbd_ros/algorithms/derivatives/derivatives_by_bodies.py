@@ -2,16 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of inverse dynamics by a recursion in the coordinates of each body.
 
-The sums of analytical_derivatives.py, whose symbols these are, each in the coordinates of the body
-that carries them: motion subspaces are constants there, most of them zeros, and so are factors of
-what is in one place a column of an inertia. In return vectors are transformed from body to body on
-the way to the base. Where axes are parallel to axes of coordinates that is much cheaper.
+The sums of analytical_derivatives.py, with the same symbols, each in the coordinates of the body
+that carries them: motion subspaces are constants there, most of them zeros, and a product with an
+inertia is one of its columns. In return vectors are transformed from body to body on the way to
+the base. If axes are parallel to coordinate axes that is much cheaper.
 
-The coordinates of body i belong to an observer who moves along, without turning, with the point of
-the parent at the origin of body i. Forces are the same for him. For him the parent has no linear
-velocity, and its acceleration is the classical one of that point (book 2.11), as in
-rnea.py. What depends on the velocities changes with the observer: for one who is passed
-by at a velocity c, bodies with first moment of mass h and momentum f have
+The coordinates of body i belong to an observer who moves, without rotation, with the point of the
+parent at the origin of body i. Forces are the same for this observer. The parent has no linear
+velocity, and its acceleration is the classical one of that point (book 2.11), as in rnea.py.
+Velocity-dependent quantities change with the observer: for a relative velocity c, bodies with
+first moment of mass h and momentum f have
 
     P' = P - c h^T + (h . c) 1,   f' = f + m c,   B'^T s = B^T s + c x p,  p = linear part of I s
 """
@@ -44,18 +44,18 @@ from rbd_ros.spatial.linear3 import add, apply, apply_transpose, cross, dot, Vec
 from rbd_ros.spatial.rotation import rotation_rates
 from rbd_ros.spatial.scalar import Scalar, simd_hint
 
-# With more DoFs the number of operations is not worth its being found out: scalar products
-# are compiled in a fraction of the time.
+# With more DoFs, counting operations takes too long: scalar products are compiled in a fraction of
+# the time.
 _VERY_MANY_DOFS = 60
 
 
 def has_very_many_dofs(model: Model) -> bool:
-    """Return whether analytical_derivatives.py takes the place of this in any case."""
+    """Return whether analytical_derivatives.py always replaces this."""
     return model.tree_nv > _VERY_MANY_DOFS
 
 
 def always(model: Model) -> bool:
-    """Return whether analytical_derivatives.py computes the same: it does."""
+    """Return whether analytical_derivatives.py computes the same, which it always does."""
     return True
 
 
@@ -86,8 +86,8 @@ def derivatives_by_bodies(
 ) -> InverseDynamicsDerivatives:
     """Return the inverse dynamics and its derivatives of a tree with constant motion subspaces.
 
-    Joints that move together have one column: what they ask of the bodies is added up where it
-    meets on the way to the base, and goes on as one.
+    Joints that move together share one column: their forces on bodies are added where they meet on
+    the way to the base, and continue as one.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -111,7 +111,7 @@ def derivatives_by_bodies(
         p, joint = body.parent, body.joint.calc(tree_q[body.q], tree_qd[body.v])
         X[i] = joint.X * body.tree_transform
         E, r = X[i].E, X[i].r
-        # The parent's motion as the observer sees it.
+        # The parent's motion relative to the observer.
         moved = add(A[p], apply(rotation_rates(v[p].angular, alpha[p]), r))
         v_p = MotionVector(apply(E, v[p].angular), ZERO3)
         a_p = MotionVector(apply(E, alpha[p]), apply(E, moved))
@@ -128,10 +128,10 @@ def derivatives_by_bodies(
         rates = MotionSubspace([column.ds for column in columns[i]])
         a = a_p + joint.S @ tree_qdd[body.v] + rates @ [qd[k] for k in index]
         alpha[i], A[i] = a.angular, add(a.linear, cross(v[i].angular, v[i].linear))
-        # Twice B, as it always counts; so the velocities of observers are doubled, too.
+        # Twice B, as it always counts; so the velocities of observers are doubled too.
         Ic[i], Bc[i] = body.inertia, VelocityFactor.of(body.inertia * 2.0, v[i])
         fc[i] = body_force(body.inertia, A[i], rotation_rates(v[i].angular, alpha[i]))
-    # They do not turn with the bodies, so they count in the torque, but not in s x* f.
+    # They do not rotate with the bodies, so they count in the torque, but not in s x* f.
     external = {i: ForceVector.zero() for i, _ in model.outward()}
     external.update(to_body_coordinates(model, X, external_forces))
 
@@ -148,7 +148,7 @@ def derivatives_by_bodies(
     nothing = _Forces(zero, ZERO3, zero, zero, zero)
 
     def carry(k: int, own: Dict[int, _Forces]) -> None:
-        """Carry what coordinate k asks of bodies, by their numbers, to the base."""
+        """Propagate the forces of coordinate k on bodies, by their numbers, to the base."""
         arrived: Dict[int, _Forces] = {}
         while own or arrived:
             i = max((*own, *arrived))
@@ -158,7 +158,7 @@ def derivatives_by_bodies(
                 enter(k, force, c, column)
                 dq[c][k] += column.s.dot(force.by_q)
                 dv[c][k] += column.s.dot(force.by_v)
-                # Joints that move together meet themselves, once in each place of the two.
+                # Joints that move together meet themselves, once in each order.
                 moment = column.s.dot(force.momentum)
                 H[k][c] = H[c][k] = H[k][c] + (moment + moment if k == c else moment)
             if i in own:
@@ -201,7 +201,7 @@ def derivatives_by_bodies(
 
 
 class _Column(NamedTuple):
-    """Column of a motion subspace, times the ratio of a gear, and what follows from it.
+    """Column of a motion subspace, times the ratio of a gear, and derived quantities.
 
     :param s: the column
     :param ds: psid
@@ -216,10 +216,10 @@ class _Column(NamedTuple):
 
 
 class _Forces(NamedTuple):
-    """Forces of a unit of a coordinate on a body and on all that it carries.
+    """Forces per unit of a coordinate on a body and its subtree.
 
     :param momentum: I^c s
-    :param twisted: couple of 2 B^c^T s, which has no more
+    :param twisted: moment of 2 B^c^T s, whose force is zero
     :param by_q: derivative of the force by the position
     :param by_v: derivative of the force by the velocity
     :param held: s x* the external force

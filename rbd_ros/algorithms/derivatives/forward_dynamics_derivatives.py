@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics, through those of inverse dynamics.
 
-Where a = FD(q, v, tau), ID(q, v, a) is tau whatever q and v are, so that
+For a = FD(q, v, tau), ID(q, v, a) is tau for all q and v, so that
 
     da/dq = -H^-1 dID/dq,   da/dv = -H^-1 dID/dv,   da/dtau = H^-1
 
-with the derivatives of inverse dynamics taken at that acceleration, held (J. Carpentier and N.
-Mansard, "Analytical derivatives of rigid body dynamics algorithms", RSS 2018). What takes the time
-are the products with H^-1: they go by the factors of H, column by column, and keep the zeros that
-branches leave (response.py).
+with the derivatives of inverse dynamics at that fixed acceleration (J. Carpentier and N. Mansard,
+"Analytical derivatives of rigid body dynamics algorithms", RSS 2018). The products with H^-1
+dominate the cost: they use the factors of H, column by column, and preserve branch-induced zeros
+(response.py).
 """
 
 from dataclasses import replace
@@ -58,7 +58,7 @@ _INPUTS: Mapping[str, Kind] = {
     'tau': FORCE,
     'external_forces': EXTERNAL_FORCES,
 }
-# Stored whole, as the compiler's derivatives are.
+# Stored whole, like the compiler's derivatives.
 _OUTPUTS = {
     'a': ACCELERATION,
     'da_dq': MATRIX,
@@ -287,11 +287,11 @@ def _solved(
 def _columns_of_free_base(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar], external_forces: _Forces
 ) -> Dict[int, List[Scalar]]:
-    """Return the columns of da/dq, and after these of da/dv, that are known where the base floats.
+    """Return the columns of da/dq and then da/dv that are known for a floating base.
 
-    Wherever the whole robot is, it moves alike but for gravity, which turns in the coordinates of
-    the base (and so do forces in base coordinates); and at whatever constant velocity it is passed
-    by, but for the classical acceleration not being the spatial one (book 2.11).
+    The motion does not depend on the pose of the whole robot, except for gravity and forces in
+    base coordinates, which rotate in the coordinates of the base; nor on a constant linear
+    velocity, except for the difference of classical and spatial acceleration (book 2.11).
     """
     roots = [body for _, body in model.outward() if body.parent == 0]
     if len(roots) != 1 or roots[0].joint.nv != 6 or not is_zero(roots[0].armature):

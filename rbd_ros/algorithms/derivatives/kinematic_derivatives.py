@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kinematics together with its derivatives, by differentiation of the texts.
+"""Kinematics together with its derivatives, by differentiation of the functions.
 
-Derivatives by a configuration are along the velocities, of the components as they are: those of a
-vector in the coordinates of a frame leave out that the frame turns.
+Derivatives by a configuration are along the velocities, by component: those of a vector in the
+coordinates of a frame are without the rotation of the frame.
 """
 
 from typing import NamedTuple

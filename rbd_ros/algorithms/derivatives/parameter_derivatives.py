@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of forward dynamics by the inertial parameters.
 
-Where a = FD(q, v, tau; pi), the torque Y(q, v, a) pi and what turns the rotors is tau whatever pi
-is, so that da/dpi = -H^-1 Y, with the regressor at that acceleration (book 9.7). Those of inverse
-dynamics are the regressor itself (regressors/torque_regressor.py).
+For a = FD(q, v, tau; pi), the torque Y(q, v, a) pi plus that of rotors is tau for all pi, so that
+da/dpi = -H^-1 Y, with the regressor at that acceleration (book 9.7). Those of inverse dynamics are
+the regressor itself (regressors/torque_regressor.py).
 """
 
 from typing import List, Mapping, NamedTuple, Optional, Sequence

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Response of a tree to many generalized forces at once: columns of H^-1 B by factors of H.
 
-A force on the joints of some branch and of what carries it makes the rest of the tree follow:
-there H x is zero, so that x_i = -(L_ij x_j summed over the j above i), and in the end a product T
-of the DoFs where the rest is joined on. T is the same for all forces on other branches, and
-has a column for the degrees of freedom of the trunk only.
+The rest of the tree follows a force on the joints of some branch and its ancestors: there H x is
+zero, so that x_i = -(sum of L_ij x_j over the j above i), and in the end a product T of the DoFs
+where the rest is attached. T is the same for all forces on other branches, and has columns for the
+degrees of freedom of the trunk only.
 """
 
 from collections import Counter
@@ -18,7 +18,7 @@ Columns = List[List[Scalar]]
 
 
 class Followers:
-    """Rows of T: how a DoF that no force acts on follows those that the rest is joined to.
+    """Rows of T: how a DoF without force follows those where its branch is attached.
 
     :param factors: factors of H
     :ivar factors: the same
@@ -43,14 +43,14 @@ class Followers:
         return self._rows[key]
 
     def known(self, i: int, joined: FrozenSet[int]) -> Optional[Dict[int, Scalar]]:
-        """Return the row of T as above if it has been needed before."""
+        """Return the row of T as above if it was computed before."""
         return self._rows.get((i, joined))
 
 
 def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     """Return the solutions x of H x = b for many b, with few operations where H has zeros.
 
-    :param factors: factors of H, (n, n)
+    :param forces: right-hand sides b, each (n,); known zeros are skipped
     :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
     :return: solutions, one for each of `forces`
     """
@@ -60,7 +60,7 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
 def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Columns:
     """Return the solutions as those of `responses`.
 
-    :param followers: rows of T, to which those that are needed are added
+    :param followers: rows of T; missing ones are added
     :param forces: right-hand sides, each (n,)
     """
     factors = followers.factors
@@ -68,7 +68,7 @@ def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Co
     touched = [
         set().union(*({i, *above[i]} for i, x in enumerate(b) if not is_zero(x))) for b in forces
     ]
-    # How many right-hand sides make a DoF follow the same others: whether T is worth its while
+    # Number of right-hand sides by which a DoF follows the same others: whether T pays off
     uses = Counter(
         (i, frozenset(above[i] & held)) for held in touched for i in range(n) if i not in held
     )
@@ -90,7 +90,7 @@ def responses_by(followers: Followers, forces: Sequence[Sequence[Scalar]]) -> Co
 
 
 def _above(factors: LTDL) -> List[Set[int]]:
-    """Return the degrees of freedom that the rest of a row of L^-1 is not zero for, by row."""
+    """Return the nonzero columns of each row of L^-1, without the diagonal."""
     above: List[Set[int]] = []
     for row in factors.L:
         above.append(set(row).union(*(above[k] for k in row)))

@@ -3,9 +3,9 @@
 """Second derivatives of inverse and forward dynamics, by differentiation of the first.
 
 A second derivative by the configuration is along two velocities, one after the other: X_k (X_j f),
-where X_j f is what f changes by per unit of velocity of DoF j. Where the velocity is the rate
-of the position, and between different joints, the order is none; for two DoFs of one joint
-that turns about several axes both orders differ by the derivative along their bracket.
+where X_j f is the change of f per unit of velocity of DoF j. If the velocity is the rate of the
+position, and between different joints, the order does not matter; for two DoFs of one joint that
+rotates about several axes, both orders differ by the derivative along their bracket.
 
 Those of forward dynamics follow from ID(q, v, FD(q, v, tau)) = tau, differentiated twice: with F
 the inverse dynamics at a = FD held, and F_a = H,
@@ -13,8 +13,8 @@ the inverse dynamics at a = FD held, and F_a = H,
     H a_qq = -(F_qq + F_qa a_q + (F_qa a_q)^T),   H a_qv = -(F_qv + F_qa a_v),   H a_vv = -F_vv,
     H a_qtau = -F_qa H^-1
 
-Sources for what there is: S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives
-of rigid-body dynamics: theory and implementation" (IEEE T-RO 2024).
+Source: S. Singh, R. P. Russell and P. M. Wensing, "On second-order derivatives of rigid-body
+dynamics: theory and implementation" (IEEE T-RO 2024).
 """
 
 from functools import partial
@@ -217,7 +217,7 @@ def _first(
 
 
 def _parts(model: Model, x: List[Scalar]) -> List[List[Scalar]]:
-    """Return the configuration, velocity and acceleration, which come as one list."""
+    """Return the configuration, velocity and acceleration from one list."""
     return [x[: model.nq], x[model.nq : model.nq + model.nv], x[model.nq + model.nv :]]
 
 

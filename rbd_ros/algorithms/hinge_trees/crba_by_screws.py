@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Composite-rigid-body algorithm in Denavit-Hartenberg frames, by axial screws (book 10.3).
 
-For trees of revolute joints. Each body's frame has its z axis along the joint's axis, and lies so
-that the transform to one child is two axial screws, rotations about an axis with a translation
-along it: the child of the largest subtree. Other children take a third screw. Motion subspaces are
-then all e_3, products with them are elements, and transforms are cheap (book A.4). It is what the
-book's operation counts are of (table 10.2, eq 10.3 and 10.12).
+For trees of revolute joints. Each body's frame has its z axis along the joint's axis, and is
+placed such that the transform to the child of the largest subtree is two axial screws, rotations
+about an axis with a translation along it. Other children take a third screw. Motion subspaces are
+then all e_3, products with them are elements, and transforms are cheap (book A.4). The book's
+operation counts are those of this algorithm (table 10.2, eq 10.3 and 10.12).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Screw(NamedTuple):
     :param c: cosine of the angle
     :param s: sine of the angle
     :param distance: translation [m]
-    :param moment: distance times the mass of all that is transformed, a constant [kg m]
+    :param moment: distance times the mass of all transformed bodies, a constant [kg m]
     :param cs: product of cosine and sine
     :param ss: square of the sine
     :param c2: cosine of twice the angle
@@ -60,12 +60,12 @@ class ScrewBody(NamedTuple):
     :param across: screw about the common perpendicular, the x axis
     :param offset: joint angle at position zero
     :param distance: translation along the joint's axis [m]
-    :param moment: that, times the mass of the body and all that it carries [kg m]
+    :param moment: that, times the mass of the body and its subtree [kg m]
     :param inertia: inertia in the new frame
     :param armature: inertia of the rotor [kg m^2]
-    :param aside: translation along y before the joint's axis, none but for frames of axes that are
-        nearly parallel [m]
-    :param aside_moment: that, times the mass of the body and all that it carries [kg m]
+    :param aside: translation along y before the joint's axis, zero except for frames of nearly
+        parallel axes [m]
+    :param aside_moment: that, times the mass of the body and its subtree [kg m]
     """
 
     parent: int
@@ -81,7 +81,7 @@ class ScrewBody(NamedTuple):
 
 
 class ScrewState(NamedTuple):
-    """State of a joint that depends on its position alone and is known beforehand.
+    """State of a joint that depends on its position alone, computed in advance.
 
     :param c: cosine of the joint angle
     :param s: sine of the joint angle
@@ -145,14 +145,14 @@ def screw_tree(model: Model, frames: Optional[HingeFrames] = None) -> Tuple[Scre
     """Return the Denavit-Hartenberg frames of a tree of revolute joints.
 
     :param model: model whose parameters are floats
-    :param frames: its `hinge_frames`, if they are at hand
+    :param frames: its `hinge_frames`, if already computed
     :raises ModelError: if a joint is not revolute, naming it
     """
     subtree, favorite, found = frames or hinge_frames(model)
     bodies = []
     for i, body in model.outward():
         mass = sum(model.body(k).inertia.mass for k in subtree[i])
-        # The frame lies where the first screw to the favorite child is none.
+        # The frame is where the first screw to the favorite child is the identity.
         angle, distance = found[favorite[i]][:2] if i in favorite else (Turn(0, 0.0), 0.0)
         theta0, d0, alpha, a, theta1, d1, b = found[i]
         if body.parent != 0:
@@ -212,7 +212,7 @@ def _force_to_parent(body: ScrewBody, state: ScrewState, F: ForceVector) -> Forc
 def _screw_force(
     c: Scalar, s: Scalar, d: Scalar, n: Vector3, f: Vector3
 ) -> Tuple[Vector3, Vector3]:
-    """Return the couple and force of a screw about the third axis, in the old frame: 10m + 6a."""
+    """Return the moment and force of a screw about the third axis, in the old frame: 10m + 6a."""
     fx, fy = c * f[0] - s * f[1], s * f[0] + c * f[1]
     nx, ny = c * n[0] - s * n[1], s * n[0] + c * n[1]
     return (nx - d * fy, ny + d * fx, n[2]), (fx, fy, f[2])

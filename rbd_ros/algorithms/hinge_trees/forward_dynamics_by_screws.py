@@ -8,9 +8,9 @@ takes 194 multiplications, 183 additions and a division, where his table 2 has 2
 * Twists and wrenches are those at a point of the joint's axis, which is z, so that p is e_3: psi
   is a column, and its elimination leaves a row and a column of zeros.
 * Transforms are two axial screws (book A.4), which keep these zeros.
-* What a hinge does not excite of an inertia is its parent's (book table 9.7).
-* The bias phi = tau - ID(q, qd, 0) is not worked out before step 1: its wrenches and the eta of
-  step 1 go inwards together. Accelerations are those of points, without linear velocities.
+* The part of an inertia that a hinge does not excite moves to its parent (book table 9.7).
+* The bias phi = tau - ID(q, qd, 0) is not computed before step 1: its wrenches and the eta of
+  step 1 are propagated together. Accelerations are those of points, without linear velocities.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ _NOTHING: Matrix3 = (ZERO3, ZERO3, ZERO3)
 
 
 class ScrewLink(NamedTuple):
-    """A link with its joint, which turns about z of the link's frame.
+    """A link with its joint, which rotates about z of the link's frame.
 
     :param parent: number of its parent
     :param screws: constant screws from the parent's frame to that in front of the joint: about x,
@@ -55,8 +55,8 @@ class ScrewLink(NamedTuple):
     :param shift: origin of the latter in parent coordinates, (3,) [m]
     :param distance: translation along the joint's axis [m]
     :param offset: joint angle at position zero
-    :param h: first moments of what the joint excites, (3,), without one along z [kg m]
-    :param P: second moments of that, xx, xy, xz, yy and yz; there is none along z [kg m^2]
+    :param h: first moments excited by the joint, (3,), zero along z [kg m]
+    :param P: second moments excited by it, xx, xy, xz, yy and yz; zero along z [kg m^2]
     :param armature: inertia of the rotor [kg m^2]
     """
 
@@ -148,8 +148,8 @@ def screw_paths(
 def completed_subtrees(links: Sequence[ScrewLink]) -> Dict[int, List[int]]:
     """Return for each link those whose subtree it completes, outermost first.
 
-    What goes inward does so as soon as it can: kernels of trees with many branches are quicker
-    with little at hand at a time.
+    Propagation inward is as early as possible: kernels of trees with many branches are faster with
+    few live values.
 
     :param links: links 1, 2, ... of the tree
     """
@@ -171,7 +171,7 @@ def link_wrenches(
     gravity: Vector3,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Iterator[Tuple[int, ForceVector]]:
-    """Yield wrench that moves each link alone, without rotor, in its coordinates, with its number.
+    """Yield the number of each link, and its inertial wrench, without rotor, in its coordinates.
 
     :param links: links 1, 2, ... of the tree
     :param screws: their `screw_paths`
@@ -222,14 +222,14 @@ def screw_links(model: Model) -> Tuple[ScrewLink, ...]:
             X = screw.transform() * X
         own, distance, offset = inertia[i], body.distance, body.offset
         if i not in carriers and all(isinstance(x, (int, float)) for x in own.h):
-            # Nothing asks for a certain frame on the axis: the one where the link's center is on x
-            # and the screw does not translate.
+            # The frame on the axis is arbitrary: the one with the link's center on x, and a screw
+            # without translation.
             turn = Turn.to(own.h[0], own.h[1])
             own = AxialScrew(2, *turn.cosine_and_sine(), -distance).apply(own)
             own = RigidBodyInertia(own.mass, (own.h[0], 0.0, own.h[2]), own.I)
             distance, offset = 0.0, offset.plus(turn)
-        # Mass and moments along the axis: a hinge does not excite them (book table 9.7), wherever
-        # its angle is, and the parent takes them along.
+        # A hinge does not excite mass and moments along its axis (book table 9.7), at any angle:
+        # they move to the parent.
         xx, xy, yy, xz, yz, zz = own.I
         square = 0.5 * _sum(xx, yy, -zz)
         delta = RigidBodyInertia(
@@ -292,7 +292,7 @@ def _in_link(
 
 
 def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
-    """Return the coordinates of a vector behind all screws, (3,): 4m + 2a a screw."""
+    """Return the coordinates of a vector after all screws, (3,): 4m + 2a per screw."""
     m = MotionVector(v, ZERO3)
     for screw in path:
         m = screw.apply(m)
@@ -300,9 +300,9 @@ def _rotated(path: Sequence[AxialScrew], v: Vector3) -> Vector3:
 
 
 def _sum(*terms: Scalar) -> Scalar:
-    """Return the sum of numbers without rounding in between.
+    """Return the sum of numbers without intermediate rounding.
 
-    Of a slender link, little is left of them.
+    For a slender link, almost all of it cancels.
     """
     if all(isinstance(x, (int, float)) for x in terms):
         return math.fsum(terms)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics of trees of hinges by axial screws, as kernels take it (Saha 1999, 5.2)."""
+"""Forward dynamics of trees of hinges by axial screws, for kernels (Saha 1999, 5.2)."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ from rbd_ros.spatial.scalar import Scalar
 def require_regular_hinges(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that all joints of a model are revolute, free, and move something with inertia.
+    """Check that all joints of a model are revolute, free, and move some inertia.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
-    :raises ModelError: naming the first joint that is not
+    :param chosen: compile-time choices
+    :raises ModelError: naming the first joint that violates this
     """
     require_free_hinges(model, given_later, chosen)
     require_regular_mass_matrix(model, given_later, chosen)

@@ -3,8 +3,8 @@
 """Denavit-Hartenberg frames of trees of hinges, as screws between joint axes (book 4.3, A.4).
 
 Three screws lead from one axis to the next: about z to the common perpendicular, about that, which
-is x, and about z to the frame of the outer body. Angles are kept as quarter turns and what is left
-of them, as most of them in descriptions are a quarter turn but for its last digits.
+is x, and about z to the frame of the outer body. Angles are split into quarter turns and a
+remainder, as most of them in descriptions are quarter turns up to the last digits.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from rbd_ros.model.joints import Revolute
 from rbd_ros.spatial import linear3, PluckerTransform
 from rbd_ros.spatial.scalar import cos, is_zero, Scalar, sin
 
-# What counts as rounding of a sine, a cosine, or a length of unit order. No more than that: axes
-# that a description's digits leave parallel but for 1e-13 are not, and results would show it.
+# Rounding of a sine, a cosine, or a length of unit order. No larger: axes that a description
+# leaves parallel up to 1e-13 are not parallel, and results would show it.
 _ROUNDING = 2e-15
-# Distances along an axis beyond this multiple of that between two frames, as axes have that are
-# parallel but for a small angle, would cost digits.
+# Maximum distance along an axis as a multiple of that between two frames: nearly parallel axes
+# have larger ones, which would cost digits.
 _NEAR = 3.0
 _FEW = 15  # bodies of a small model
 
@@ -30,7 +30,7 @@ class Turn(NamedTuple):
     """Angle, split into quarter turns and a remainder.
 
     :param quarters: number of quarter turns, 0 to 3, whose sines and cosines are exact
-    :param rest: what is to be added, at most an eighth of a turn [rad]
+    :param rest: remainder, at most an eighth of a turn [rad]
     """
 
     quarters: int
@@ -38,7 +38,7 @@ class Turn(NamedTuple):
 
     @classmethod
     def to(cls, x: float, y: float) -> Turn:
-        """Turn from the x axis to the point (x, y); a rest of rounding is none."""
+        """Turn from the x axis to the point (x, y); a remainder at rounding level is zero."""
         if abs(y) > abs(x):
             quarters = 1 if y > 0 else 3
         else:
@@ -55,7 +55,7 @@ class Turn(NamedTuple):
         return Turn((self.quarters + other.quarters + more) % 4, rest - more * 0.5 * math.pi)
 
     def minus(self, other: Turn) -> Turn:
-        """Return this turn after the other is undone."""
+        """Return this turn less the other."""
         return self.plus(Turn(-other.quarters % 4, -other.rest))
 
     def cosine_and_sine(self, angle: Scalar = 0.0) -> Tuple[Scalar, Scalar]:
@@ -63,7 +63,7 @@ class Turn(NamedTuple):
 
         Quarter turns are not added, but swapped.
 
-        :param angle: what turns besides, such as a joint [rad]
+        :param angle: a further angle, such as that of a joint [rad]
         """
         if abs(self.rest) > _ROUNDING:
             angle = angle + self.rest
@@ -74,10 +74,10 @@ class Turn(NamedTuple):
 
 
 class HingeScrews(NamedTuple):
-    """Turns about, and distances along, z, x and z that lead from an axis to the next [m].
+    """Turns about, and distances along, z, x and z from an axis to the next [m].
 
-    Before the last there is a translation b along y where the common perpendicular is far away, as
-    that of axes that are nearly parallel; d1 is none then.
+    If the common perpendicular is far away, as for nearly parallel axes, there is a translation b
+    along y before the last; d1 is zero then.
     """
 
     theta0: Turn
@@ -107,7 +107,7 @@ class HingeFrames(NamedTuple):
 
     :param subtree: bodies of the subtree of each body
     :param favorite: child of the largest subtree of each body that has any, and of the base, 0:
-        the body's frame lies where its first screw is none
+        the body's frame is where its first screw is the identity
     :param screws: screws from the axis of each body's parent, or that of the base, to its own
     """
 
@@ -119,9 +119,9 @@ class HingeFrames(NamedTuple):
 def hinge_frames(model: Model) -> HingeFrames:
     """Return the frames of the bodies of a tree of revolute joints.
 
-    The common perpendicular of parallel axes may go anywhere. It goes where the frame of the inner
-    one lies on its axis, so that of joints in a row only the last translates, which costs least
-    there, and nothing if it ends a chain; next to the base, where the outer one lies.
+    The common perpendicular of parallel axes is arbitrary. Here it goes through the frame of the
+    inner one, so that of consecutive joints only the last translates, which costs least there, and
+    nothing at the end of a chain; next to the base, through the frame of the outer one.
 
     :raises ModelError: if a joint is not revolute, naming it
     """
@@ -142,13 +142,13 @@ def hinge_frames(model: Model) -> HingeFrames:
         if screws[i].direction and i not in upright:
             first = screws[favorite[body.parent]]
             d0 = -screws[body.parent].d1 if first.direction else first.d0
-            # d1 is none so far
+            # d1 is zero so far
             screws[i] = screws[i].with_d1(screws[i].direction * (screws[i].d0 - d0))
     return HingeFrames(subtree, favorite, screws)
 
 
 def has_free_hinges(model: Model) -> bool:
-    """Return whether all joints of a model are revolute and none follows another.
+    """Return whether all joints of a model are revolute, without mimic joints.
 
     :param model: the model
     """
@@ -158,7 +158,7 @@ def has_free_hinges(model: Model) -> bool:
 def has_few_free_hinges(model: Model) -> bool:
     """Return whether `has_free_hinges` holds and a model is small enough to compile fast.
 
-    Of larger ones it takes longer to count operations both ways than is gained.
+    For larger ones, counting operations both ways takes longer than it gains.
     """
     return len(model.bodies) <= _FEW and has_free_hinges(model)
 
@@ -166,11 +166,11 @@ def has_few_free_hinges(model: Model) -> bool:
 def require_free_hinges(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that all joints of a model are revolute and none follows another.
+    """Check that all joints of a model are revolute, without mimic joints.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
-    :raises ModelError: naming the first joint that is not
+    :param chosen: compile-time choices
+    :raises ModelError: naming the first joint that violates this
     """
     for body in model.bodies:
         to_axis(body)
@@ -183,10 +183,10 @@ def require_free_hinges(
 
 
 def to_axis(body: Body) -> PluckerTransform:
-    """Return the rotation from body coordinates to some whose z axis is that of the joint.
+    """Return a rotation from body coordinates to some whose z axis is that of the joint.
 
     :param body: body of a revolute joint
-    :raises ModelError: if the joint does not just turn about a fixed axis through its origin
+    :raises ModelError: unless the joint only rotates about a fixed axis through its origin
     """
     columns = body.joint.motion_subspace(body.joint.neutral()).columns
     if len(columns) != 1 or not all(is_zero(x) for x in columns[0].linear):
@@ -209,7 +209,7 @@ def _between_axes(model: Model, i: int) -> HingeScrews:
     if body.parent != 0:
         X = X * to_axis(model.body(body.parent)).inverse()
     E, r = X.E, X.r
-    # What is below the rounding of the lengths that it is the difference of is none.
+    # A difference below the rounding of its lengths is zero.
     least = _ROUNDING * sum(map(abs, r))
     sine = math.hypot(E[2][0], E[2][1])
     parallel = sine <= _ROUNDING
@@ -227,6 +227,6 @@ def _between_axes(model: Model, i: int) -> HingeScrews:
         b, d1 = across / E[2][2], 0.0
         d0 = r[2] - b * sine
     d0, a, d1, b = (0.0 if abs(x) <= least else x for x in (d0, a, d1, b))
-    # What is left when the first two screws are taken off turns about z by theta1.
+    # After the first two screws, the rest is a rotation about z by theta1.
     along = linear3.apply(E, (c, s, 0.0))
     return HingeScrews(theta0, d0, Turn.to(E[2][2], sine), a, Turn.to(along[0], -along[1]), d1, b)

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics of trees of hinges by axial screws: fewer operations than in given frames.
 
-The equations are those of rnea.py. Frames are those of Denavit and Hartenberg, between
-which two axial screws lead (book A.4), and bodies keep of their inertias what their joints excite
-(book 9.7).
+The equations are those of rnea.py, in Denavit-Hartenberg frames, which are two axial screws apart
+(book A.4); inertias are reduced to the parts that the joints excite (book 9.7).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia matrix of trees of hinges by axial screws, as kernels take it (book 10.3, 9.7)."""
+"""Inertia matrix of trees of hinges by axial screws, for kernels (book 10.3, 9.7)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ from rbd_ros.spatial.scalar import Scalar
     check=require_free_hinges,
 )
 def hinge_mass_matrix(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
-    """Return the joint-space inertia matrix of a tree of revolute joints without followers.
+    """Return the joint-space inertia matrix of a tree of revolute joints without mimic joints.
 
     :param q: joint angles, (nq,) [rad]
     :return: symmetric, rotor inertia included, (nv, nv) [kg m^2]

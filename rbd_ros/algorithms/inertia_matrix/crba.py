@@ -76,8 +76,8 @@ def crba_with_gears(model: Model, q: Sequence[Scalar]) -> Matrix:
 
     Book eq 9.26.
 
-    Table 6.2 with a column for all joints that move together: their forces F are added up where
-    they meet on the way to the base, and go on as one.
+    Table 6.2 with a column for all joints that move together: their forces F are added where they
+    meet on the way to the base, and continue as one.
 
     :param q: independent configuration, (nq,) [rad, m]
     :return: symmetric, (nv, nv) [kg m^2, kg m, kg]
@@ -99,8 +99,8 @@ def crba_with_gears(model: Model, q: Sequence[Scalar]) -> Matrix:
         index, ratios = model.tree_dof_index[body.v], model.tree_dof_ratio[body.v]
         for row, s in zip(index, S[i]):
             for column, f in F[i].items():
-                # For this joint and the one below, and the other way round: where they share a
-                # coordinate, both go to the same place.
+                # For this joint and the one below, and vice versa: with a common coordinate, both
+                # go to the same element.
                 value = s.dot(f)
                 _add(H, row, column, value + value if row == column else value)
         for k, (column, ratio, s) in enumerate(zip(index, ratios, S[i])):
@@ -136,9 +136,9 @@ def composite_inertias(model: Model, q: Sequence[Scalar]) -> Dict[int, RigidBody
 
 
 def _store(H: Matrix, body: Body, S: MotionSubspace, column: int, F: ForceVector) -> None:
-    """Enter H_ji = S_j^T F and its transpose H_ij, for one column of joint i.
+    """Store H_ji = S_j^T F and its transpose H_ij, for one column of joint i.
 
-    A block on the diagonal is symmetric to the last bit: one triangle of it is mirrored.
+    A diagonal block is bitwise symmetric: one triangle of it is mirrored.
     """
     for row, value in zip(range(len(H))[body.v], S.T @ F):
         if row <= column:

@@ -46,7 +46,7 @@ def equations_of_motion(
     qd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> EquationsOfMotion:
-    """Return the inertia matrix and bias force; what both need is computed once.
+    """Return the inertia matrix and bias force; common parts are computed once.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expanded parent array: the tree of joint variables instead of joints (book 6.5, table 6.4).
 
-Each joint of several DoFs is a chain of one-DoF joints. The array says where an inertia
-matrix has branch-induced zeros, which the sparse factorizations (sparse_factors.py) skip.
+Each joint of several DoFs is a chain of one-DoF joints. The array gives the branch-induced zeros
+of an inertia matrix, which the sparse factorizations (sparse_factors.py) skip.
 """
 
 from itertools import accumulate
@@ -18,8 +18,8 @@ Parents = Sequence[int]
 def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
     """Return the expanded parent array lambda' of a tree (book table 6.4).
 
-    A joint without a DoF, such as a weld, has no place in the new array: what it carries
-    belongs to the variable before.
+    A joint without a DoF, such as a weld, has no entry in the new array: its children belong to
+    the variable before.
 
     :param parents: parent of each body, (bodies,), the base being 0
     :param dofs: degrees of freedom of each joint, (bodies,)
@@ -36,7 +36,7 @@ def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
                 f'body {i} has the parent {parent}; a parent must have a lower number than its '
                 'body'
             )
-    # Where the variables of body i end; those of a weld end where its parent's do.
+    # End of the variables of body i; that of a weld is its parent's.
     last, ends = [0], [0, *accumulate(dofs)]
     expanded = list(range(ends[-1]))
     for i, parent in enumerate(parents, start=1):
@@ -49,7 +49,7 @@ def expand_parents(parents: Parents, dofs: Sequence[int]) -> Tuple[int, ...]:
 def expanded_parents(model: Model) -> Tuple[int, ...]:
     """Return the parent of each degree of freedom, (tree_nv,), 0 for none (book table 6.4).
 
-    :param model: the tree; gears are not looked at, they fill in what branches leave empty
+    :param model: the tree; gears are ignored, though they fill in branch-induced zeros
     """
     bodies = [body for _, body in model.outward()]
     return expand_parents([x.parent for x in bodies], [x.joint.nv for x in bodies])
@@ -70,7 +70,7 @@ def above(parents: Parents, k: int) -> Iterator[int]:
 
 
 def pattern(parents: Parents) -> List[List[bool]]:
-    """Return where an inertia matrix is not zero at any state, (n, n) (book 6.4, figure 6.2).
+    """Return the nonzero pattern of an inertia matrix in all states, (n, n) (book 6.4, fig. 6.2).
 
     :param parents: expanded parent array, (n,)
     """

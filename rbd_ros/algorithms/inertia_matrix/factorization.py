@@ -10,7 +10,7 @@ from rbd_ros.spatial.scalar import is_zero, Scalar
 class LTDL:
     """Factors of H = L^T D L with L unit lower triangular.
 
-    :param L: rows of L, as far as they are not zero: column -> element
+    :param L: nonzero elements of the rows of L: column -> element
     :param D_inverse: reciprocals of the diagonal of D
     """
 
@@ -45,8 +45,7 @@ def ltdl(H: Sequence[Sequence[Scalar]]) -> LTDL:
     """Factorize a symmetric positive-definite matrix of generic scalars (book table 6.3).
 
     Elements known to be zero are skipped. For the inertia matrix of a tree these are those of the
-    expanded parent array, and no new ones fill in; gears may add some, which are then taken as
-    they come.
+    expanded parent array, without fill-in; gears may add fill-in.
 
     :param H: symmetric matrix, (n, n), of which the lower triangle is read
     :raises ZeroDivisionError: if a pivot is known to be zero, i.e. the matrix is singular

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Forward dynamics: by the articulated-body algorithm, or by the joint-space inertia matrix.
 
-The articulated-body algorithm (aba.py) does not survive gears between branches; a tree with gears
-goes by the reduced inertia matrix (book 6.1, 9.6). Kernels for trees of hinges are made by axial
-screws (hinge_trees/hinge_forward_dynamics.py) where that takes fewer operations.
+The articulated-body algorithm (aba.py) does not support gears between branches; a tree with gears
+uses the reduced inertia matrix (book 6.1, 9.6). Kernels for trees of hinges use axial screws
+(hinge_trees/hinge_forward_dynamics.py) where that takes fewer operations.
 """
 
 from typing import List, Mapping, Optional, Sequence

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse of the joint-space inertia matrix: accelerations that unit forces cause.
 
-Two ways lead to it: by factors of the inertia matrix, which takes the cube of the number of
-joints, or by articulated-body inertias, which takes a multiple of its square (J. Carpentier,
-"Analytical inverse of the joint space inertia matrix", 2018). A kernel is made of the one that
-takes fewer operations.
+There are two methods: factors of the inertia matrix, in cubic time of the number of joints, or
+articulated-body inertias, in quadratic time (J. Carpentier, "Analytical inverse of the joint space
+inertia matrix", 2018). A kernel is made of the one with fewer operations.
 """
 
 from typing import Callable, Dict, FrozenSet, List, Optional, Sequence, Set
@@ -25,8 +24,8 @@ from rbd_ros.spatial.scalar import Scalar
 Matrix = List[List[Scalar]]
 KnownRows = Callable[[int, FrozenSet[int]], Optional[Dict[int, Scalar]]]
 
-# Up to so many DoFs between a body and the base factors take fewer operations: so it is with
-# general chains, and trees of that depth are sparser than chains.
+# Maximum DoFs between a body and the base for which factors take fewer operations, for general
+# chains; trees of that depth are sparser than chains.
 _DEEP = 40
 
 
@@ -75,9 +74,9 @@ def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
 def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matrix:
     """Return the inverse of a matrix from its factors, (n, n), bitwise symmetric.
 
-    :param factors: what `ltdl` returns
-    :param known: gives a shorter row in the place of that of L for an unrelated column, where
-        there is one: of the elements of the column that both are joined to
+    :param factors: result of `ltdl`
+    :param known: returns a shorter row in place of that of L for an unrelated column, if there is
+        one: by the elements of the column to which both are attached
     """
     n = len(factors.L)
     M: Matrix = [[0.0] * n for _ in range(n)]
@@ -87,7 +86,7 @@ def symmetric_inverse(factors: LTDL, known: Optional[KnownRows] = None) -> Matri
         for j in range(i):
             ways = [(row, j)]
             if j not in above[i]:
-                # Unrelated rows have the same element from either; the shortest one is taken.
+                # Unrelated rows give the same element: the shorter one is used.
                 ways.append((factors.L[j], i))
                 if known is not None:
                     for k, other in ((i, j), (j, i)):
@@ -111,8 +110,8 @@ def inverse_by_articulated_bodies(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inverse of a tree without gears by articulated-body inertias.
 
     The articulated-body algorithm at rest and without gravity, for unit forces of all joints at
-    once. F[i] holds what unit forces of the joints beyond make the articulated body i ask of its
-    parent, P[i] its acceleration under each. Arguments are those of `inverse_mass_matrix`.
+    once. F[i] is the force of the articulated body i on its parent per unit force of the joints
+    beyond, P[i] its acceleration. Arguments are those of `inverse_mass_matrix`.
     """
     n = model.tree_nv
     X, S, IA, U, D = {}, {}, {}, {}, {}
@@ -128,7 +127,7 @@ def inverse_by_articulated_bodies(model: Model, q: Sequence[Scalar]) -> Matrix:
         U[i] = [IA[i] * s for s in S[i].columns]
         rotor = [body.armature] * body.joint.nv
         D[i] = ltdl(plus_diagonal([S[i].T @ column for column in U[i]], rotor))
-        # Own forces make the joint yield; the joint yields to what arrives from beyond.
+        # The joint yields to its own force, and to the arriving forces.
         found = {c: D[i].solve([1.0 if r == c else 0.0 for r in rows]) for c in rows}
         for c, force in F[i].items():
             found[c] = D[i].solve([-x for x in S[i].T @ force])

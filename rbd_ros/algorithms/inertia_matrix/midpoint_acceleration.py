@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mean acceleration of a time step whose forces act in its middle.
 
-A step of Stoermer and Verlet moves halfway, changes the velocity by the forces found there, and
-moves on. Where forces depend on velocity, they are those of the mean velocity of the step, which
-makes the method symmetric in time (Hairer, Lubich and Wanner 2006, II.3 and V.1); fixed-point
-iteration solves for it. Everything that depends on the configuration alone, articulated inertias
-among it, is the same in all rounds: on symbols, it is in the kernel once.
+A Stoermer-Verlet step moves halfway, changes the velocity by the forces there, and moves on.
+Forces that depend on velocity are those of the mean velocity of the step, which makes the method
+symmetric in time (Hairer, Lubich and Wanner 2006, II.3 and V.1); fixed-point iteration solves for
+it. Everything that depends on the configuration alone, including articulated inertias, is the same
+in all rounds: on symbols, it is in the kernel once.
 """
 
 from typing import Any, Callable, List, Sequence
@@ -52,7 +52,7 @@ def hinge_midpoint_acceleration(
     dt: Sequence[Scalar],
     diagonal: Sequence[Scalar],
 ) -> List[Scalar]:
-    """Return `midpoint_acceleration` for trees of revolute joints, none of which follows.
+    """Return `midpoint_acceleration` for trees of revolute joints without mimic joints.
 
     :param q: configuration in the middle of the step, (nq,) [rad]
     :param qd: velocity at its beginning, (nv,) [rad/s]

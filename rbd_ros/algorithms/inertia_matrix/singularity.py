@@ -16,17 +16,18 @@ from numpy.typing import ArrayLike, NDArray
 from rbd_ros.algorithms.inertia_matrix.crba import composite_inertias, mass_matrix
 from rbd_ros.model import Model, ModelError, SingularMassMatrixError
 
-# Configurations tried. The mass matrix is analytic in q: zero at random ones is zero at all.
+# Number of configurations. The mass matrix is analytic in q: singular at random ones, it always
+# is.
 _SAMPLES = 2
-# An inertia below this share of what it was summed from is rounding.
+# An inertia below this fraction of its terms is rounding.
 _ROUNDING = 1e-12
 
 
 def massless_joints(model: Model) -> Tuple[str, ...]:
     """Return the joints that, moved alone, store no kinetic energy at any configuration.
 
-    Their places on the diagonal of the mass matrix are zero. Joints that mimic one of them move
-    with it. A joint of several degrees of freedom counts if one of its DoFs stores none.
+    Their diagonal elements of the mass matrix are zero. Joints that mimic one of them move with
+    it. A joint of several degrees of freedom counts if one of its DoFs stores none.
 
     :return: names of the independent joints, in their order; empty for a model fit for forward
         dynamics
@@ -48,7 +49,7 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
     These are the massless joints and those that share a DoF, as two joints on one axis with
     nothing between them: neither is massless, but their difference moves nothing.
 
-    :param q: ask at this configuration instead, (nq,); some matrices are singular there alone
+    :param q: test this configuration instead, (nq,); some matrices are singular only there
     :return: names of the independent joints, in their order; empty if the mass matrix is regular
 
     >>> from rbd_ros.algorithms.inertia_matrix.singularity import singular_joints
@@ -70,8 +71,8 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
 def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
     """Return the reason why the mass matrix is always singular, and the cure.
 
-    :param given_later: bodies that get inertia at run time, whose joints are not judged
-    :return: '' if nothing does
+    :param given_later: bodies that get inertia at run time, whose joints are ignored
+    :return: '' if it is not
 
     >>> from rbd_ros.algorithms.inertia_matrix.singularity import singularity
     >>> from rbd_ros.spatial import RigidBodyInertia
@@ -97,7 +98,7 @@ def require_regular_mass_matrix(
     """Check that generalized forces determine the acceleration.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen, of which 'diagonal' counts as inertia
+    :param chosen: compile-time choices, of which 'diagonal' counts as inertia
     :raises SingularMassMatrixError: if they do not, naming the joints
     :raises ModelError: if there are loops
     """
@@ -112,10 +113,10 @@ def require_regular_mass_matrix(
 def require_open_chains(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that the tree is all there is.
+    """Check that there are no loops.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if there are loops, which forces on the tree would have to keep closed
     """
     if model.loops:
@@ -141,13 +142,13 @@ def _configurations(model: Model) -> List[NDArray[np.float64]]:
 def _mass_matrix(
     model: Model, q: NDArray[np.float64]
 ) -> Tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mass matrix, (nv, nv), and the size of the inertia that each DoF moves, (nv,)."""
+    """Return the mass matrix, (nv, nv), and the total inertia that each DoF moves, (nv,)."""
     positions = model.tree_position(q.tolist())
     H = np.array(mass_matrix(model, q.tolist()), dtype=float)
     size = np.zeros(model.tree_nv)
     for i, inertia in composite_inertias(model, positions).items():
         size[model.body(i).v] = np.abs(inertia.matrix()).max()
-    # A joint and those that mimic it share a degree of freedom.
+    # A joint and its mimic joints share a degree of freedom.
     scale = np.zeros(model.nv)
     index = np.array(model.tree_dof_index, dtype=np.int64)
     np.add.at(scale, index, np.square(model.tree_dof_ratio) * size)

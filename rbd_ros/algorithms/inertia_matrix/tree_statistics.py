@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Effect of a tree's shape on the cost of its inertia matrix (book 6.5 and 10.3.2).
 
-Numbers of operations that the texts of this folder execute, by formulas of the depths of the
-bodies alone: the book's table 6.6 and equations 10.4 to 10.12. Sines and cosines do not count.
+Numbers of operations of the functions in this folder, by formulas of the depths of the bodies
+alone: the book's table 6.6 and equations 10.4 to 10.12. Sines and cosines do not count.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ GENERAL_INERTIA, GENERAL_VECTOR = Cost(47, 48), Cost(24, 18)
 
 
 class TreeStatistics(NamedTuple):
-    """Depths of a tree, as cost formulas take them.
+    """Depths of a tree, for cost formulas.
 
     :param n: number of joints, or of joint variables
     :param depth: largest number of joints between a body and the base, d
@@ -81,13 +81,13 @@ class TreeStatistics(NamedTuple):
 
     @property
     def density(self) -> float:
-        """Share rho of the elements of the inertia matrix that are not zero (book 6.4)."""
+        """Fraction rho of nonzero elements of the inertia matrix (book 6.4)."""
         return self.nonzeros / self.n**2 if self.n else 1.0
 
     def sparse_costs(self) -> Dict[str, Cost]:
         """Return the cost of each function of sparse_factors.py (book table 6.6).
 
-        A factor is `L`, or `unit L` where its diagonal is all ones.
+        A factor is `L`, or `unit L` with ones on its diagonal.
         """
         n, D1, D2 = self.n, self.D1, self.D2
         return {

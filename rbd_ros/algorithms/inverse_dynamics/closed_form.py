@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion in closed form: H qdd + C_ijk qd_j qd_k + g (book eq 5.6).
 
-What the recursive algorithms took the place of: the coefficients of all accelerations and of all
-products of two velocities. Their number grows with the cube of the number of joints.
+It precedes the recursive algorithms: coefficients of all accelerations and of all products of two
+velocities. Their number grows with the cube of the number of joints.
 """
 
 from typing import List, Sequence
@@ -29,7 +29,7 @@ Tensor = List[List[List[Scalar]]]
 def coriolis_tensor(model: Model, q: Sequence[Scalar]) -> Tensor:
     """Return the coefficients C_ijk of the velocity products: tau_i has the part C_ijk qd_j qd_k.
 
-    The Coriolis matrix is C_ij = C_ijk qd_k, of which column by column is taken. Where the
+    The Coriolis matrix is C_ij = C_ijk qd_k, computed column by column. If the
     velocity is the rate of the position they are the Christoffel symbols of the first kind,
     C_ijk = (dH_ij/dq_k + dH_ik/dq_j - dH_jk/dq_i) / 2, and symmetric in j and k.
 

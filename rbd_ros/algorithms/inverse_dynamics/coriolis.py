@@ -4,9 +4,9 @@
 
 Of all matrices with that product, it is one that makes Hdot - 2 C skew-symmetric.
 
-Sources: book eq 5.4 for what it is; the recursion over bodies is that of Echeandia and Wensing,
-"Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body systems"
-(J. Comput. Nonlinear Dyn. 2021), written here in base coordinates, where quantities of a subtree
+Sources: book eq 5.4 for the definition; the recursion over bodies is that of Echeandia and
+Wensing, "Numerical methods to compute the Coriolis matrix and Christoffel symbols for rigid-body
+systems" (J. Comput. Nonlinear Dyn. 2021), here in base coordinates, where quantities of a subtree
 are plain sums.
 """
 

@@ -16,8 +16,8 @@ def to_body_coordinates(
     """Transform each force to the coordinates of the body that it acts on.
 
     :param X: transform from parent to body coordinates, by body number
-    :param external_forces: force in base coordinates, by body number; forces on the base (0) move
-        nothing
+    :param external_forces: force in base coordinates, by body number; forces on the base (0) have
+        no effect
     :return: force in body coordinates, by body number
     """
     result = {}
@@ -32,7 +32,7 @@ def to_body_coordinates(
 def gravity_acceleration(model: Model) -> MotionVector:
     """Return the acceleration a_g of gravity in base coordinates, as a motion vector [m/s^2].
 
-    Algorithms let the base accelerate by its opposite instead of applying a weight to each body
+    Algorithms accelerate the base by its opposite instead of applying a weight to each body
     (book 5.3).
     """
     return MotionVector((0.0, 0.0, 0.0), tuple(model.gravity))

@@ -38,14 +38,14 @@ def joint_reactions(
 ) -> Dict[int, ForceVector]:
     """Return the force f_i from its parent on each body, in body coordinates, by body number.
 
-    Its part along the joint's DoF, S^T f, is the joint force less what turns the rotor; the
-    rest is what the bearings carry.
+    Its part along the joint's DoF, S^T f, is the joint force less the rotor's; the bearings carry
+    the rest.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: [n; f], the couple n about the origin of the body's frame [N m, N]
+    :return: [n; f], the moment n about the origin of the body's frame [N m, N]
     """
     _, f = transmitted_forces(model, q, qd, qdd, external_forces)
     return f

@@ -1,15 +1,15 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive Newton-Euler algorithm, which `Robot.inverse_dynamics` runs (book 5.3, 5.4).
+"""Recursive Newton-Euler algorithm of `Robot.inverse_dynamics` (book 5.3, 5.4).
 
 The equations are those of the book's table 5.1 (textbook/tree_dynamics/rnea_spatial.py), with a
-third fewer operations. Two things make the difference. Accelerations are the classical ones of the
-point at the body's origin instead of spatial ones (a' = a + [0; w x v], book 2.11), so that no
-linear velocity is ever needed, as in the original version of the algorithm (book 5.4, table 5.2).
-And the two ways in which rotation accelerates a point at r, alpha x r and w x (w x r), are one
-matrix, Omega = alpha x + (w x)(w x): the point's acceleration is A + Omega r, the body's force
-m A + Omega h, and its couple h x A plus the axial vector of Omega P - (Omega P)^T, with
-P = tr(I)/2 1 - I the second moments of its mass.
+third fewer operations, for two reasons. Accelerations are the classical ones of the point at the
+body's origin instead of spatial ones (a' = a + [0; w x v], book 2.11), so linear velocities are
+not needed, as in the original version of the algorithm (book 5.4, table 5.2). And both
+accelerations of a point at r by rotation, alpha x r and w x (w x r), are one matrix, Omega = alpha
+x + (w x)(w x): the point's acceleration is A + Omega r, the body's force m A + Omega h, and its
+moment h x A plus the axial vector of Omega P - (Omega P)^T, with P = tr(I)/2 1 - I the second
+moments of its mass.
 """
 
 from typing import Dict, List, Mapping, Optional, Sequence, Tuple
@@ -52,7 +52,7 @@ def rnea(
 
     Rotor inertia is included (book eq 9.28), joint friction is not. The kernel of a tree of few
     free hinges is made of `hinge_inverse_dynamics`, the recursion by axial screws, if that takes
-    fewer operations; all other kernels are made of this text.
+    fewer operations; all other kernels are made of this function.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -93,7 +93,7 @@ def transmitted_forces(
         relative = S[i] @ qdd[body.v] + joint.c
         w[i] = add(apply(E, w[p]), joint.v.angular)
         alpha[i] = add(add(apply(E, alpha[p]), relative.angular), cross(w[i], joint.v.angular))
-        # Coriolis' 2 w x v_J, where S qdd counts from within the moving body: hence (2 w - w_J)
+        # Coriolis' 2 w x v_J, where S qdd is relative to the moving body: hence (2 w - w_J)
         twice = subtract(linear3.scale(2, w[i]), joint.v.angular)
         A[i] = add(
             add(apply(E, add(A[p], apply(Omega[p], r))), relative.linear),

@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse dynamics without zero terms: gravity alone, velocity products alone (book 5.3).
 
-What `gravity_torque` and `bias_force` of rnea.py are simplified to when they are compiled
-can be read here.
+They show the simplified forms of `gravity_torque` and `bias_force` of rnea.py after compilation.
 """
 
 from typing import List, Sequence

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations as points of a manifold (book 4.4): what moving at a velocity leads to."""
+"""Configurations as points of a manifold (book 4.4): integration of velocities."""
 
 from typing import List, Sequence
 
@@ -23,8 +23,7 @@ def integrate(
 ) -> List[Scalar]:
     """Return the configuration after motion at a constant velocity, (nq,) [rad, m].
 
-    Joint by joint, the exponential map: exact for rotations too, and quaternions come out with
-    unit length.
+    Joint by joint, the exponential map: exact for rotations too, and quaternions have unit length.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

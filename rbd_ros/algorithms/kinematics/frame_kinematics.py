@@ -33,7 +33,7 @@ class FrameKinematics(NamedTuple):
 def frame_kinematics(
     model: Model, q: Sequence[Scalar], frame: Frame, reference: str
 ) -> FrameKinematics:
-    """Return the pose of a frame with its Jacobian; the compiler computes what they share once.
+    """Return the pose of a frame with its Jacobian; the compiler computes common parts once.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body

@@ -40,7 +40,7 @@ def jacobian(model: Model, q: Sequence[Scalar], frame: Frame, reference: str) ->
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
-    :param reference: what v is expressed in: 'body' (the frame's own coordinates), 'base' (base
+    :param reference: coordinates of v: 'body' (the frame's own coordinates), 'base' (base
         coordinates), or 'aligned' (at the frame's origin, along the axes of the base)
     :return: J, angular rows first, (6, tree_nv)
     """

@@ -62,8 +62,8 @@ def apparent_column_rates(
 ) -> Dict[int, Tuple[MotionVector, ...]]:
     """Return the apparent rates of the motion subspaces' columns, in base coordinates, by number.
 
-    That is how the columns change within their bodies: not at all for joints whose S does not
-    depend on q. The columns move with their bodies besides, d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i
+    These are the changes of the columns within their bodies, zero for joints with a constant S.
+    The columns also move with their bodies, d/dt 0S_i = 0v_i x 0S_i + 0X_i Sring_i
     (book eq 2.45, 4.5).
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
@@ -96,7 +96,7 @@ def forward_kinematics(model: Model, q: Sequence[Scalar]) -> Dict[str, PluckerTr
 
 
 class BodyKinematics(NamedTuple):
-    """Kinematics of all bodies, as contact and external forces need them.
+    """Kinematics of all bodies, for contact and external forces.
 
     :param frames: rotation row by row, and position, of each body in base coordinates, base first,
         (bodies + 1, 12) [1, m]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rate of the configuration, which is the velocity only where a joint is flat (book 3.1)."""
+"""Rate of the configuration, which differs from the velocity for quaternions (book 3.1)."""
 
 from dataclasses import replace
 from typing import List, Sequence

@@ -15,10 +15,10 @@ from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
 def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
-    """Check that there is a center of mass.
+    """Check that the center of mass is defined.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if nothing that moves has mass
     """
     if not given_later and not sum(body.inertia.mass for body in model.bodies):
@@ -58,7 +58,7 @@ def center_of_mass(model: Model, q: Sequence[Scalar]) -> Vector3:
 def center_of_mass_jacobian(model: Model, q: Sequence[Scalar]) -> List[List[Scalar]]:
     """Return the Jacobian of the velocity of the center of mass in base coordinates, (3, tree_nv).
 
-    A joint moves the bodies that it carries and no others: its column is the rate of their first
+    A joint moves only the bodies that it carries: its column is the rate of their first
     moment of mass, m v + w x h with [w; v] its motion in base coordinates, over the total mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
@@ -86,7 +86,7 @@ def _subtree_moments(
     """Return the mass [kg] and first moment of mass about the base origin [kg m] of each subtree.
 
     :param X0: transforms from base to body coordinates, by body number
-    :return: both by the number of the subtree's root; number 0 has those of all that moves
+    :return: both by the number of the subtree's root; number 0 is the whole robot
     """
     mass: Dict[int, Scalar] = {0: 0.0}
     moment: Dict[int, Vector3] = {0: ZERO3}

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Momentum about the center of mass: centroidal dynamics (Orin, Goswami and Lee 2013).
 
-The axes are those of the base, the origin is the center of mass c of all that moves. The linear
+The axes are those of the base, the origin is the center of mass c of all moving bodies. The linear
 momentum p is the same about any point; the angular momentum about c is n - c x p, with n that
-about the origin of the base, and its rate is ndot - c x pdot, because c itself moves along p.
-Rotors that armature stands for turn within their bodies, and are not counted.
+about the origin of the base. Its rate is ndot - c x pdot, because c itself moves along p. Rotors
+(armature) rotate within their bodies, and do not count.
 
 Source: Orin, Goswami and Lee, "Centroidal dynamics of a humanoid robot", Autonomous Robots, 2013.
 """
@@ -54,7 +54,7 @@ _UNIT_MOTIONS = tuple(MotionVector.from_array([float(i == j) for j in range(6)])
 def centroidal_momentum_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the momentum about the center of mass per velocity of each joint, (6, tree_nv).
 
-    A joint moves what it carries as one: its columns are I^c_i S_i.
+    A joint moves its subtree as one body: its columns are I^c_i S_i.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -94,7 +94,7 @@ def centroidal_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar])
 def centroidal_inertia(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inertia with all joints locked, about the center of mass, (6, 6).
 
-    Mass and rotational inertia do not mix there: [[I_C, 0], [0, m 1]].
+    Mass and rotational inertia are decoupled there: [[I_C, 0], [0, m 1]].
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     """
@@ -120,7 +120,7 @@ def centroidal_momentum_rate(
 ) -> ForceVector:
     """Return the rate of `centroidal_momentum`, A qdd + Adot qd, (6,) [N m, N].
 
-    It is the sum of all forces on the robot, gravity among them, about the center of mass.
+    It is the sum of all forces on the robot, including gravity, about the center of mass.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -154,7 +154,7 @@ def centroidal_bias(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> 
 def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, RigidBodyInertia]:
     """Return the composite inertia of each body, in base coordinates, by body number.
 
-    Number 0 has that of all that moves.
+    Number 0 is the whole robot.
 
     :param X0: transforms from base to body coordinates, by body number
     """
@@ -167,7 +167,7 @@ def _composites(model: Model, X0: Dict[int, PluckerTransform]) -> Dict[int, Rigi
 
 
 def _center(inertia: RigidBodyInertia) -> Vector3:
-    """Return the center of mass; not-a-number if there is no mass."""
+    """Return the center of mass; NaN without mass."""
     return linear3.scale(math.nan if is_zero(inertia.mass) else 1.0 / inertia.mass, inertia.h)
 
 

@@ -68,8 +68,8 @@ def energy(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> Energy:
 def momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> ForceVector:
     """Return the spatial momentum of all moving bodies in base coordinates, (6,) [N m s, N s].
 
-    First the angular momentum about the base's origin, then the linear momentum. Rotors that
-    armature stands for turn within their bodies, and are not counted.
+    First the angular momentum about the base's origin, then the linear momentum. Rotors (armature)
+    rotate within their bodies, and do not count.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -20,9 +20,9 @@ Array = NDArray[np.float64]
 class BaseParameters(NamedTuple):
     """Base parameters beta = B pi of the inertial parameters pi: Y pi = Y[:, columns] beta.
 
-    :param columns: numbers of the parameters that each base parameter is named after, ascending
-    :param grouping: B, (len(columns), 10 bodies): 1 for its own parameter, and what of others
-        comes with it
+    :param columns: numbers of the parameters that name the base parameters, ascending
+    :param grouping: B, (len(columns), 10 bodies): 1 for its own parameter, and the coefficients of
+        others
 
     >>> base, pi = robot.regressors.base_parameters(), robot.regressors.parameters
     >>> rng = np.random.default_rng(1)
@@ -94,7 +94,7 @@ def base_parameters(Y: Array) -> BaseParameters:
     rows, count = Y.shape
     if rows < count:
         raise ValueError(f'{rows} rows cannot determine {count} parameters; give more states')
-    # A parameter of a large robot moves more than one of a small one: only directions count.
+    # Parameters of large robots have larger effects: only directions count.
     size = np.linalg.norm(Y, axis=0)
     idle = size <= _NEGLIGIBLE * size.max(initial=0.0)
     size[idle] = 1.0

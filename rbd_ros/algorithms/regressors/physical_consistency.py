@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertial parameters that bodies can have: which are not, and those that explain forces best.
+"""Physically consistent inertial parameters: test, and fit to measured forces.
 
 Sources: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
 parameter identification" (IEEE RA-L 2018); Lee, Wensing and Park, "Geometric robot dynamic
