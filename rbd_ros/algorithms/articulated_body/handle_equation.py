@@ -98,7 +98,7 @@ def handle_response(
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param tau: independent generalized forces, (nv,) [N m, N]
     :param frame: the frame, with its place on its body
-    :param reference: what motion and force are expressed in; see `jacobian`
+    :param reference: coordinates of motion and force; see `jacobian`
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     Phi = inverse_operational_inertia(model, q, frame, reference)

@@ -95,7 +95,7 @@ def operational_dynamics(
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param frame: the frame, with its place on its body
-    :param reference: what motion and force are expressed in; see `jacobian`
+    :param reference: coordinates of motion and force; see `jacobian`
     """
     return task_dynamics(model, q, qd, frame, reference, slice(0, 6))
 
@@ -148,7 +148,7 @@ def task_dynamics(
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param frame: the frame, with its place on its body
-    :param reference: what motion and force are expressed in; see `jacobian`
+    :param reference: coordinates of motion and force; see `jacobian`
     :param rows: the components
     """
     tree_q, tree_qd = model.tree_position(q), model.tree_velocity(qd)

@@ -50,7 +50,7 @@ def inverse_operational_inertia(
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frame: the frame, with its place on its body
-    :param reference: what motion and force are expressed in; see `jacobian`
+    :param reference: coordinates of motion and force; see `jacobian`
     """
     path = sum(model.body(i).joint.nv for i in model.support(frame.body))
     if model.couplings or path <= _SHORT_PATH:
@@ -176,7 +176,7 @@ def operational_inertia(model: Model, q: Sequence[Scalar], frame: Frame, referen
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frame: the frame, with its place on its body
-    :param reference: what motion and force are expressed in; see `jacobian`
+    :param reference: coordinates of motion and force; see `jacobian`
     """
     factors = ltdl(inverse_operational_inertia(model, q, frame, reference))
     columns = [factors.solve([1.0 if i == j else 0.0 for i in range(6)]) for j in range(6)]

@@ -37,7 +37,7 @@ def frame_kinematics(
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param frame: the frame, with its place on its body
-    :param reference: what velocities are expressed in; see `kinematics.jacobians.jacobian`
+    :param reference: coordinates of velocities; see `kinematics.jacobians.jacobian`
 
     >>> found = robot.kernel('frame_kinematics', frame='tool0').function(q)
     >>> np.array_equal(found.T, robot.frame('tool0').pose(q)), found.J.shape

@@ -50,7 +50,7 @@ def frame_velocity(
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param frame: the frame, with its place on its body
-    :param reference: what it is expressed in; see `kinematics.jacobians.jacobian`
+    :param reference: its coordinates; see `kinematics.jacobians.jacobian`
     :return: angular part first, (6,) [rad/s, m/s]
     """
     X0, v = body_velocities(model, q, qd)
@@ -86,7 +86,7 @@ def frame_acceleration(
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
     :param frame: the frame, with its place on its body
-    :param reference: what it is expressed in; see `kinematics.jacobians.jacobian`
+    :param reference: its coordinates; see `kinematics.jacobians.jacobian`
     :return: angular part first, (6,) [rad/s^2, m/s^2]
     """
     X0, v, a = {0: PluckerTransform.identity()}, {0: MotionVector.zero()}, {0: MotionVector.zero()}

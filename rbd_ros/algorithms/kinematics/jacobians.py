@@ -68,7 +68,7 @@ def jacobian_derivative(
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param frame: the frame, with its place on its body
-    :param reference: what v is expressed in; see `jacobian`
+    :param reference: coordinates of v; see `jacobian`
     :return: Jdot, angular rows first, (6, tree_nv)
     """
     X0, v = body_velocities(model, q, qd)

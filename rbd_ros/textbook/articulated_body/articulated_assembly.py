@@ -4,10 +4,10 @@
 
 Handle 1 is the predecessor of the joint, and the handle of the assembled body; handle 2 is the
 successor. The formulae take all quantities in common coordinates, and matrices as lists of rows.
-There are three that lead to the same body: the standard formulae, on inertias and the motion
-subspace S; variant 1, on inverse inertias and the constraint forces T; variant 2, on inertias and
-T. Variant 1 does not need handles that move freely. Gluing handles together needs no formula: the
-inertias and the bias forces are added (book 7.1).
+Three methods lead to the same body: the standard formulae, on inertias and the motion subspace S;
+variant 1, on inverse inertias and the constraint forces T; variant 2, on inertias and T. Variant 1
+does not need handles that move freely. Gluing handles together needs no formula: inertias and bias
+forces are added (book 7.1).
 """
 
 from typing import List, NamedTuple, Sequence
@@ -42,10 +42,10 @@ Scalars = Sequence[Scalar]
 
 
 class Propagated(NamedTuple):
-    """An articulated body as its predecessor feels it through a joint (book 7.2.2).
+    """An articulated body at the predecessor of a joint (book 7.2.2).
 
-    :param Ia: apparent inertia I^a of a massless handle on the predecessor's side: I^a S = 0 but
-        for a rotor
+    :param Ia: apparent inertia I^a of a massless handle on the predecessor's side: I^a S = 0
+        except for a rotor
     :param pa: its bias force p^a
     """
 
@@ -98,14 +98,14 @@ def propagated(
 class JointForce(NamedTuple):
     """Force that a joint transmits: f_2 = T_a tau + T lambda, with T^T (a_2 - a_1 - c) = 0.
 
-    A rotor makes the active force unknown, too: it is less by the armature times qdd. Its
-    directions T_a then go with those of T, and yield by the inverse of the armature: in general
+    A rotor makes the active force unknown too: it is reduced by the armature times qdd. Its
+    directions T_a then join those of T, with the inverse of the armature as compliance: in general
     f_2 = f_a + T lambda with T^T (a_2 - a_1 - c) + E lambda = e.
 
     :param T: columns of the constraint forces, those of the active force last if there is a rotor
     :param fa: known part of the active force, (6,) [N m, N]
-    :param E: diagonal of the yielding: zero, and the inverse of the armature
-    :param e: right-hand side: zero, and tau by the armature
+    :param E: diagonal of the compliance: zero, and the inverse of the armature
+    :param e: right-hand side: zero, and tau over the armature
     :param Ta: columns of the active force, T_a^T S = 1
     :param constraints: number of columns of T that are constraint forces
     """
@@ -159,9 +159,9 @@ def joint_force(body: Body, q: Scalars, tau: Scalars, X: PluckerTransform) -> Jo
 def active_forces(S: MotionSubspace) -> List[Vector]:
     """Return the columns of an active-force subspace T_a = S (S^T S)^-1, for which T_a^T S = 1.
 
-    Which of them is taken changes the constraint force, but not the motion (book 3.5).
+    The choice changes the constraint force, but not the motion (book 3.5).
 
-    :param S: motion subspace; the angular and linear components are of one size for this purpose
+    :param S: motion subspace; its angular and linear components have comparable magnitudes
     """
     columns = [list(s) for s in S.columns]
     if not columns:
@@ -203,7 +203,7 @@ def assembled_inverse(
     :param Phi2: inverse inertia of handle 2, (6, 6)
     :param b2: its bias acceleration, (6,)
     :param c: velocity-product acceleration of the joint, (6,)
-    :param joint: force that the joint lets through
+    :param joint: force transmitted by the joint
     """
     T, fa = joint.T, joint.fa
     Psi = add_matrices(Phi1, Phi2)
@@ -249,7 +249,7 @@ def assembled_by_constraints(
     :param I2: inertia of handle 2, (6, 6), positive definite
     :param p2: its bias force, (6,)
     :param c: velocity-product acceleration of the joint, (6,)
-    :param joint: force that the joint lets through
+    :param joint: force transmitted by the joint
     """
     T, fa = joint.T, joint.fa
     I2_factors = ltdl(I2)

@@ -28,10 +28,10 @@ class ArticulatedFunctions(Compiled):
         """Return the functions of several frames at once.
 
         A handle, in the book, is a frame of a body at which forces act and motion is observed
-        (section 7.1): what another body would be connected to.
+        (section 7.1): a possible connection to another body.
 
         :param names: names of links or joints
-        :param reference: what motions and forces are expressed in, as for `Robot.jacobian`
+        :param reference: coordinates of motions and forces, as for `Robot.jacobian`
         :raises ValueError: for an unknown frame or reference, or none
 
         >>> hands = robot.articulated.handles(('forearm_link', 'tool0'))
@@ -92,7 +92,7 @@ class ArticulatedFunctions(Compiled):
     ) -> AssembledDynamics:
         """Return the forward dynamics by inverse inertias and constraint forces.
 
-        Variant 1 of table 7.2, whose handles need not move freely.
+        Variant 1 of table 7.2; its handles need not move freely.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -213,7 +213,7 @@ class Handles(Compiled):
     """Several handles: frames at which forces act, and how each responds to all (book eq 7.4).
 
     :param names: names of links or joints
-    :param reference: what motions and forces are expressed in, as for `Robot.jacobian`
+    :param reference: coordinates of motions and forces, as for `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference, or none
     """
 
@@ -255,7 +255,7 @@ class Handles(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param tau: generalized forces, (nv,) [N m, N]
         :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
-            [N m, N], whatever the reference
+            [N m, N], for any reference
         :param out: arrays for both
         :return: Phi, (6 h, 6 h), and b, (6 h,) [rad/s^2, m/s^2]
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them

@@ -41,7 +41,7 @@ class ArticulatedInertias(NamedTuple):
 
     :param IA: articulated-body inertia of body i, handle of its subtree, (bodies, 6, 6)
     :param pA: its bias force, (bodies, 6) [N m, N]
-    :param Ia: the inertia as the parent feels it through the joint, (bodies, 6, 6)
+    :param Ia: the inertia propagated through the joint to the parent, (bodies, 6, 6)
     :param pa: the bias force, likewise, (bodies, 6) [N m, N]
     """
 
@@ -52,10 +52,10 @@ class ArticulatedInertias(NamedTuple):
 
 
 def require_no_gears(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
-    """Check that joints are independent, and that forces determine how they move.
+    """Check that joints are independent, and that forces determine their motion.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if some mimic others
     """
     require_regular_mass_matrix(model, given_later, chosen)

@@ -44,7 +44,7 @@ CONSTRAINT_FORCES = Array(
 
 
 class AssembledDynamics(NamedTuple):
-    """Motion of a tree that was assembled joint by joint, and what keeps it together.
+    """Motion of a tree that was assembled joint by joint, and its constraint forces.
 
     :param a: acceleration, (nv,) [rad/s^2, m/s^2]
     :param constraint_forces: part of the force from the parent to each body, in the coordinates of
@@ -62,8 +62,8 @@ class BodiesInBase(NamedTuple):
     :param I: inertias, (6, 6)
     :param p: bias forces, external forces included, (6,)
     :param c: velocity-product accelerations of the joints, (6,)
-    :param joint: forces that the joints let through
-    :param a0: acceleration of the base, which stands for gravity, (6,)
+    :param joint: forces transmitted by the joints
+    :param a0: acceleration of the base, which represents gravity, (6,)
     """
 
     X0: Dict[int, PluckerTransform]
@@ -74,7 +74,7 @@ class BodiesInBase(NamedTuple):
     a0: Vector
 
     def inverse_inertia(self, i: int) -> Matrix:
-        """Return the inverse of the inertia of body `i`; zero of the base."""
+        """Return the inverse of the inertia of body `i`; zero for the base."""
         return inverse(self.I[i]) if i else [[0.0] * 6 for _ in range(6)]
 
     def bias_acceleration(self, i: int, Phi: Matrix) -> Vector:
@@ -117,10 +117,10 @@ def bodies_in_base(
 
 
 def require_inertias(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
-    """Check that each body has an inertia that can be inverted, and that there are no gears.
+    """Check that each body has an invertible inertia, and that there are no gears.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if one has none
     """
     require_no_gears(model, given_later, chosen)

@@ -31,7 +31,7 @@ class ApparentInertia(NamedTuple):
 
     :param Phi: apparent inverse inertia, (6, 6): its range is that of S, its null space that of
         the constraint forces
-    :param b: bias acceleration, that without a force, (6,) [rad/s^2, m/s^2]
+    :param b: bias acceleration, without a force, (6,) [rad/s^2, m/s^2]
     """
 
     Phi: Matrix
@@ -50,7 +50,7 @@ class GeneralizedEquation(NamedTuple):
 
 
 class ConstrainedMotion(NamedTuple):
-    """Acceleration of a constrained body, and what constrains it.
+    """Acceleration of a constrained body, and its constraint force.
 
     :param a: acceleration [rad/s^2, m/s^2]
     :param constraint: variables lambda of the constraint force f_c = T lambda, (6 - nf,)
@@ -63,7 +63,7 @@ class ConstrainedMotion(NamedTuple):
 def apparent_inertia(
     I: RigidBodyInertia, p: ForceVector, S: MotionSubspace, c: MotionVector
 ) -> ApparentInertia:
-    """Return the inverse inertia and bias acceleration that a constrained body appears to have.
+    """Return the apparent inverse inertia and bias acceleration of a constrained body.
 
     Phi = S (S^T I S)^-1 S^T and b = c - Phi (I c + p) (book eq 3.54 and 3.55).
 
@@ -137,8 +137,8 @@ def generalized_equation(
 ) -> GeneralizedEquation:
     """Return the equation of motion in the joint's coordinates: H = S^T I S, C = S^T (I c + p).
 
-    Generalized forces are tau = S^T f: which of all f it was, and with it the constraint force, is
-    lost (book eq 3.61 to 3.64). Arguments are those of `apparent_inertia`.
+    Generalized forces are tau = S^T f: f itself, and with it the constraint force, is lost (book
+    eq 3.61 to 3.64). Arguments are those of `apparent_inertia`.
 
     >>> from rbd_ros.textbook.articulated_body.constrained_body import generalized_equation
     >>> from rbd_ros.spatial import ForceVector, MotionVector

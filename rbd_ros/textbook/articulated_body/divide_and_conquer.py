@@ -2,14 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Divide-and-conquer forward dynamics: assembly of bodies with several handles (book 7.5).
 
-Any two neighboring articulated bodies may be assembled next, and pairs that have no body in
-common at the same time. An assembly tree that divides a chain of N bodies in halves has the depth
-log2 N, which is the number of steps that as many processors take (Featherstone 1999).
+Any two neighboring articulated bodies may be assembled next, and pairs without a common body in
+parallel. An assembly tree that divides a chain of N bodies in halves has the depth log2 N, the
+number of steps on as many processors (Featherstone 1999).
 
-A handle is a place where a joint is still to be connected, so that a body has one for each of its
-joints. Each assembly here connects one joint, which is all that kinematic trees need. Loops take
+A handle is a place of a joint that is still to be connected, so a body has one for each of its
+joints. Each assembly here connects one joint, which is sufficient for kinematic trees. Loops need
 assemblies of several joints at once, whose matrix Y is singular if joints impose the same
-constraint twice: loop_assembly.py has them, and here robots with loops are rejected.
+constraint twice: loop_assembly.py supports them, and here robots with loops are rejected.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ Scalars = Sequence[Scalar]
 
 
 class Assembly(NamedTuple):
-    """Plan: which two articulated bodies a joint connects.
+    """Plan: two articulated bodies and the joint that connects them.
 
     :param joint: number of the body that the joint carries
     :param inner: plan of the articulated body with the predecessor, or the number of a body
@@ -88,7 +88,7 @@ def assembly_tree(model: Model) -> Plan:
 
 
 def depth(plan: Plan) -> int:
-    """Return the number of assemblies, one after the other, that a plan takes.
+    """Return the number of consecutive assemblies of a plan.
 
     :param plan: the plan; a single body takes none
     """
@@ -104,7 +104,7 @@ class ArticulatedBody(NamedTuple):
 
     :param Phi: inverse inertias by pair of handles, (6, 6) each
     :param b: bias accelerations by handle, (6,) each
-    :param step: its last assembly, for the way back; None of a single body
+    :param step: its last assembly, for the outward pass; None for a single body
     """
 
     Phi: Dict[Tuple[Handle, Handle], Matrix]
@@ -113,15 +113,15 @@ class ArticulatedBody(NamedTuple):
 
 
 class Step(NamedTuple):
-    """One assembly, with its data for the pass that finds accelerations.
+    """One assembly, with its data for the pass of accelerations.
 
     :param joint: number of the joint
     :param inner: articulated body with the predecessor
     :param outer: articulated body with the successor
     :param Y: factors of T^T (Phi_2 + Phi_3) T
     :param constant: T^T beta, (columns of T,)
-    :param slopes: how T^T (Phi_21 f_1 - Phi_34 f_4) follows from the force on each handle: rows
-        of six
+    :param slopes: rows of six that give T^T (Phi_21 f_1 - Phi_34 f_4) from the force on each
+        handle
     """
 
     joint: int
@@ -165,7 +165,7 @@ def divide_and_conquer_dynamics(
     constraint_forces: List[Any] = [None] * len(model.bodies)
 
     def disassemble(body: ArticulatedBody, f: Dict[Handle, Vector]) -> None:
-        """Find the forces within an articulated body by those on its handles."""
+        """Compute the forces within an articulated body from those on its handles."""
         step = body.step
         if step is None:
             return
@@ -190,7 +190,7 @@ def divide_and_conquer_dynamics(
 
 
 def articulated(model: Model, tree: BodiesInBase, plan: Plan) -> ArticulatedBody:
-    """Return the articulated body that a plan leads to."""
+    """Return the articulated body of a plan."""
     if isinstance(plan, Assembly):
         inner, outer = (articulated(model, tree, each) for each in (plan.inner, plan.outer))
         return connected(plan.joint, inner, outer, tree.c[plan.joint], tree.joint[plan.joint])
@@ -209,14 +209,14 @@ def connected(
 ) -> ArticulatedBody:
     """Return two articulated bodies connected by a joint (book eq 7.62 and 7.63).
 
-    Handle 2 is that of the inner body at the joint, 3 that of the outer one; 1 and 4 stand for
+    Handle 2 is that of the inner body at the joint, 3 that of the outer one; 1 and 4 represent
     all others of either. The known part of the joint's active force is an external force on both.
 
     :param i: number of the joint
     :param inner: articulated body with the predecessor
     :param outer: articulated body with the successor
     :param c: velocity-product acceleration of the joint, (6,)
-    :param joint: force that it lets through
+    :param joint: force transmitted by it
     """
     T, two, three = joint.T, (i, True), (i, False)
     ones = [k for k in inner.b if k != two]
@@ -250,7 +250,7 @@ def connected(
 
 
 def _columns(rows: Matrix) -> Matrix:
-    """Return the columns of a matrix of rows of six, of which there may be none."""
+    """Return the columns of a matrix of rows of six; there may be none."""
     return [[row[k] for row in rows] for k in range(6)]
 
 

@@ -42,7 +42,7 @@ def inverse_assembly_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Return the accelerations and constraint forces of a tree, the fixed base one of its handles.
+    """Return the accelerations and constraint forces of a tree, with the fixed base as a handle.
 
     Inwards each subtree is connected to its parent; outwards the force on each handle is known,
     and with it that of each joint.

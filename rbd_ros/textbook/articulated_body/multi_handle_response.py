@@ -53,16 +53,14 @@ class MultiHandleResponse(NamedTuple):
 def multi_handle_inverse_inertia(
     model: Model, q: Scalars, frames: Tuple[Frame, ...], reference: str
 ) -> Matrix:
-    """Return the accelerations of some frames that unit forces on each cause.
-
-    J H^-1 J^T with J stacked.
+    """Return the accelerations of some frames per unit force on each: J H^-1 J^T with J stacked.
 
     By the projection method, on the factors of the inertia matrix: with H = L^T D L it is
     Y^T D^-1 Y, where L^T Y = J^T.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frames: the frames, with their places on their bodies
-    :param reference: what motions and forces are expressed in; see `jacobian`
+    :param reference: coordinates of motions and forces; see `jacobian`
     :return: (6 h, 6 h) for h frames, bitwise symmetric
     """
     tree_q = model.tree_position(q)
@@ -108,7 +106,7 @@ def multi_handle_response(
     :param qd: independent velocity, (nv,) [rad/s, m/s]
     :param tau: independent generalized forces, (nv,) [N m, N]
     :param frames: the frames, with their places on their bodies
-    :param reference: what motions and forces are expressed in; see `jacobian`
+    :param reference: coordinates of motions and forces; see `jacobian`
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     qdd = forward_dynamics(model, q, qd, tau, external_forces)

@@ -3,11 +3,11 @@
 """Divide and conquer with loops: assemblies of several joints at once (book 7.5, last part).
 
 Two articulated bodies with loops between them are connected by all joints that they have in
-common. A handle is an end of a joint that is still to be connected, so that the set of handles is
-any number of places on any bodies. If joints impose a constraint twice, or one that cannot yield
-at all, the matrix Y = T^T Psi T is singular: its pseudo-inverse gives accelerations that do not
-depend on what is left open, and the smallest constraint forces. Position errors are stabilized
-as in book 8.3. Numbers decide ranks, so that this is no text over scalars.
+common. A handle is an end of a joint that is still to be connected, so a body may have any number
+of handles. If joints impose a constraint twice, or one that cannot yield at all, the matrix
+Y = T^T Psi T is singular: its pseudo-inverse gives unique accelerations, and the smallest
+constraint forces. Position errors are stabilized as in book 8.3. Numbers decide ranks, so it does
+not work on generic scalars.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from rbd_ros.textbook.articulated_body.divide_and_conquer import Assembly, assem
 
 Floats = NDArray[np.float64]
 
-#: Eigenvalues of Y, its diagonal scaled to one, below this count as zero: squares of what
-#: distinguishes one constraint from the others.
+#: Maximum eigenvalue of Y, with its diagonal scaled to one, that counts as zero: the square of the
+#: relative difference of constraints.
 TOLERANCE = 1e-10
 
 
@@ -43,7 +43,7 @@ class LoopAssembly(NamedTuple):
 
     :param a: accelerations, (nv,) [rad/s^2, m/s^2]
     :param multipliers: constraint force variables of the loop joints, (n^c,) [N m, N]
-    :param redundant: number of constraints, of all joints, that others imply
+    :param redundant: number of redundant constraints of all joints
     """
 
     a: Floats
@@ -70,7 +70,7 @@ class _Body(NamedTuple):
     :param handles: its handles, h of them
     :param Phi: inverse inertias, (6 h, 6 h)
     :param b: bias accelerations, (6 h,)
-    :param step: how it was assembled, for the way back; None of a single body
+    :param step: its assembly, for the outward pass; None for a single body
     """
 
     handles: Tuple[_Handle, ...]
@@ -85,7 +85,7 @@ class _Step(NamedTuple):
     :param inner: one body
     :param outer: the other one
     :param joints: numbers of the joints
-    :param kept: elements of the handles that stay, among those of both bodies
+    :param kept: elements of the remaining handles, among those of both bodies
     :param R: relative accelerations of the joints by those of the handles, (6 m, 6 h)
     :param Phi: inverse inertias of both bodies, (6 h, 6 h)
     :param b: their bias accelerations, (6 h,)
@@ -118,13 +118,13 @@ def loop_assembly_dynamics(
 ) -> LoopAssembly:
     """Return the forward dynamics of trees and of systems with loops, by halves.
 
-    :param model: model without gears, whose bodies all have an inertia that can be inverted
+    :param model: model without gears; all bodies have an invertible inertia
     :param q: configuration, (nq,) [rad, m]
     :param v: velocity, (nv,) [rad/s, m/s]
     :param tau: generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :param t_stab: time constant of the loops' stabilization [s]; None for none
-    :param tolerance: what counts as a zero eigenvalue of Y, see `TOLERANCE`
+    :param tolerance: maximum eigenvalue of Y that counts as zero, see `TOLERANCE`
     :raises ModelError: for gears, or a body without inertia, by name
 
     >>> from rbd_ros.textbook.articulated_body.multi_joint_assembly import loop_assembly_dynamics
@@ -150,7 +150,7 @@ def loop_assembly_dynamics(
         return body
 
     def disassemble(body: _Body, f: Floats) -> None:
-        """Find the forces within an articulated body by those on its handles."""
+        """Compute the forces within an articulated body from those on its handles."""
         step = body.step
         if step is None:
             return
@@ -178,10 +178,7 @@ def loop_assembly_dynamics(
 def _loop_joints(
     model: Model, q: Sequence[float], v: Sequence[float], t_stab: Optional[float]
 ) -> List[_Joint]:
-    """Return the loop joints in base coordinates.
-
-    Passive, and driven by nothing but the stabilization.
-    """
+    """Return the loop joints in base coordinates, passive except for the stabilization."""
     X0, velocities = body_velocities(model, q, v)
     v0 = {i: X0[i].inverse_apply(twist) for i, twist in velocities.items()}
     joints = []

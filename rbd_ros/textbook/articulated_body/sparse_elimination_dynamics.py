@@ -3,8 +3,8 @@
 """Forward dynamics by sparse elimination of accelerations and constraint forces (Baraff 1996).
 
 The unknowns are the accelerations of all bodies and the forces of all joints, six and at most six
-each. Every body and every joint is a node of a tree, so that elimination from the leaves on fills
-in nothing, and takes a time in proportion to the number of bodies.
+each. Every body and every joint is a node of a tree, so elimination from the leaves has no
+fill-in, and takes a time proportional to the number of bodies.
 """
 
 from typing import Dict, List, Mapping, NamedTuple, Optional, Sequence
@@ -43,8 +43,7 @@ Scalars = Sequence[Scalar]
 class Node(NamedTuple):
     """Rows of a symmetric matrix of blocks whose graph is a tree, and of the right-hand side.
 
-    :param parent: number of the node that is left last of its neighbors, itself later than it;
-        None of a root
+    :param parent: number of the last neighbor to be eliminated, which comes later; None for a root
     :param diagonal: block on the diagonal, (n, n)
     :param link: block in the columns of the parent, (n, size of the parent); [] of a root
     :param right: right-hand side, (n,)
@@ -59,7 +58,7 @@ class Node(NamedTuple):
 def solve_on_a_tree(nodes: Sequence[Node]) -> List[Vector]:
     """Return the solution of a symmetric system of blocks, by elimination without fill-in.
 
-    Blocks on the diagonal are definite when it is their turn: positive or negative.
+    Diagonal blocks are definite when they are eliminated: positive or negative.
 
     :param nodes: the rows, children before their parents
     :return: the unknowns of each node
@@ -117,7 +116,7 @@ def sparse_elimination_dynamics(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     """
     tree = bodies_in_base(model, q, qd, tau, external_forces)
-    # Leaves first: each body, then its joint, unless that lets through known forces only.
+    # Leaves first: each body, then its joint, unless the joint transmits known forces only.
     order: List[int] = []
     place: Dict[int, int] = {}
     count = 0

@@ -3,9 +3,9 @@
 """Constraint-force algorithm: constraint forces of a chain in log2 N steps, N its length.
 
 The equations T^T I^-1 T lambda = ... of the constraint forces of an unbranched chain are block
-tridiagonal: a joint has to do with those of the two bodies that it connects. Block cyclic
+tridiagonal: a joint is coupled with those of the two bodies that it connects. Block cyclic
 reduction solves them in log2 N steps, each of which treats all its joints at once (Featherstone
-and Orin 2000, section 3.5 and eq 28). Positions and velocities are found link by link before.
+and Orin 2000, section 3.5 and eq 28). Positions and velocities are computed link by link before.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ Floats = NDArray[np.float64]
 
 
 class CyclicReduction(NamedTuple):
-    """Solution of a block tridiagonal system, and in how many steps it was found.
+    """Solution of a block tridiagonal system, and its number of steps.
 
     :param x: solution, (N, m)
-    :param depth: number of reductions one after another, floor(log2 N)
+    :param depth: number of consecutive reductions, floor(log2 N)
     """
 
     x: Floats
@@ -41,7 +41,7 @@ class ChainDynamics(NamedTuple):
     """Results of `constraint_force_algorithm`.
 
     :param dynamics: accelerations and forces of all bodies and joints
-    :param depth: number of reductions one after another, floor(log2 N)
+    :param depth: number of consecutive reductions, floor(log2 N)
     """
 
     dynamics: GlobalDynamics
@@ -57,12 +57,12 @@ def constraint_force_algorithm(
 ) -> ChainDynamics:
     """Return the forward dynamics of an unbranched chain by its constraint forces.
 
-    :param model: chain whose every body is the next one's parent, without gears and rotors
+    :param model: chain in which every body is the next one's parent, without gears and rotors
     :param q: configuration, (nq,) [rad, m]
     :param v: velocity, (nv,) [rad/s, m/s]
     :param tau: generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :raises ModelError: for a model that is no such chain
+    :raises ModelError: for any other model
 
     >>> from rbd_ros.textbook.closed_loops.constraint_force_algorithm import (
     ...     constraint_force_algorithm,
@@ -78,7 +78,7 @@ def constraint_force_algorithm(
                          for i in range(joints)])  # fmt: skip
     before = np.concatenate([np.zeros((1, 6, 6)), Phi[:-1]])
 
-    # Blocks of joints with fewer constraints than 6 are filled up with ones on the diagonal.
+    # Blocks of joints with fewer constraints than 6 are padded with ones on the diagonal.
     sizes = [6 - body.joint.nv for body in model.bodies]
     T = np.zeros((joints, 6, 6))
     c = np.zeros((joints, 6))
@@ -109,14 +109,14 @@ def block_cyclic_reduction(
 ) -> CyclicReduction:
     """Solve lower_i x_(i-1) + diagonal_i x_i + upper_i x_(i+1) = right_i for all i.
 
-    Every other block is eliminated at once, which leaves a system of the same form and half as
-    many blocks. There is no pivoting but within blocks: positive-definite matrices need none.
+    Every other block is eliminated at once, which leaves a system of the same form and half the
+    number of blocks. Pivoting stays within blocks: positive-definite matrices need no other.
 
     :param lower: blocks left of the diagonal, (N, m, m), the first one zero
     :param diagonal: blocks on it, (N, m, m)
     :param upper: blocks right of it, (N, m, m), the last one zero
     :param right: right-hand side, (N, m)
-    :raises ValueError: for shapes that do not fit
+    :raises ValueError: for inconsistent shapes
 
     >>> from rbd_ros.textbook.closed_loops.constraint_force_algorithm import (
     ...     block_cyclic_reduction,
@@ -138,7 +138,7 @@ def block_cyclic_reduction(
 
 def _reduced(L: Floats, D: Floats, U: Floats, r: Floats) -> CyclicReduction:
     N, m = r.shape
-    # What blocks 0, 2, 4, ... are, expressed by their neighbors: one batch of small solutions
+    # Blocks 0, 2, 4, ... in terms of their neighbors: one batch of small solutions
     out = np.concatenate([L[::2], U[::2], r[::2, :, None]], axis=2)
     solved = np.linalg.solve(D[::2], out)
     by_left, by_right, alone = solved[:, :, :m], solved[:, :, m : 2 * m], solved[:, :, 2 * m]
@@ -147,7 +147,7 @@ def _reduced(L: Floats, D: Floats, U: Floats, r: Floats) -> CyclicReduction:
     if N > 1:
         L_, U_ = L[1::2], U[1::2]
         kept = len(L_)
-        # Behind the last of an even number of blocks there is none: zeros stand for it.
+        # The last of an even number of blocks has no right neighbor: padded with zeros.
         pad = np.zeros((1, m, m))
         after_left, after_right = (
             np.concatenate([blocks[1:], pad])[:kept] for blocks in (by_left, by_right)

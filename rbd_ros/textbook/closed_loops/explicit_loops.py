@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Loops in closed form: q = gamma(y) of independent variables y (book 8.11, 9.6).
 
-Where a loop, or a gear, has a solution in closed form, its user writes it as a text over scalars:
+If a loop or a gear has a closed-form solution, the user writes it as a function of scalars:
 
     def gamma(y):  # a crank whose slider is moved by a rod as long as the crank
         return [y[0], -2.0 * y[0], 2.0 * length * cos(y[0])]
 
-Its derivatives follow. Only y is integrated, so that loops stay closed without stabilization, and
-dynamics is that of as many variables as there are degrees of freedom.
+Its derivatives follow. Only y is integrated, so loops stay closed without stabilization, and the
+dynamics has as many variables as there are degrees of freedom.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class ExplicitMotion(NamedTuple):
 def explicit_motion(gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMotion:
     """Return the value and derivatives of a loop-closure function (book eq 8.56 to 8.60).
 
-    :param gamma: positions of all joints by the independent variables, a text over scalars
+    :param gamma: positions of all joints by the independent variables, a function of scalars
     :param y: independent variables, (n - r,)
     :param yd: their rates, (n - r,)
 
@@ -79,8 +79,7 @@ def explicit_forward_dynamics(
 ) -> List[Scalar]:
     """Return the accelerations ydd of G^T H G ydd = G^T (tau - C - H g) (book eq 8.45, 9.26).
 
-    :param model: the spanning tree; loop joints are what gamma closes and gears what it couples,
-        those of the model do not count
+    :param model: the spanning tree; gamma replaces its loop joints and gears
     :param gamma: positions of all joints by the independent variables
     :param y: independent variables, (n - r,)
     :param yd: their rates, (n - r,)
@@ -137,7 +136,7 @@ def reduced_inertia(H: Sequence[Scalars], G: Sequence[Scalars]) -> List[List[Sca
 
     Book eq 8.46, 9.27.
 
-    Elements that symbols know to be zero or one cost nothing: G has few others.
+    Known zeros and ones of symbols cost nothing: G has few other elements.
 
     :param H: inertia matrix of the tree, (n, n), symmetric
     :param G: derivative of gamma, (n, n - r)
@@ -175,7 +174,7 @@ def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
 def _motion_of(model: Model, gamma: LoopFunction, y: Scalars, yd: Scalars) -> ExplicitMotion:
     """Return the motion of the joints of a model.
 
-    :raises ModelError: for joints that gamma cannot move, or if it gives too many or too few
+    :raises ModelError: for joints that gamma cannot move, or a wrong number of positions
     """
     for body in model.bodies:
         if type(body.joint).position_rate is not JointType.position_rate:

@@ -41,9 +41,9 @@ class ExplicitLoopMotion(NamedTuple):
 class ExplicitLoops:
     """Compiled dynamics of a robot in independent variables y, from q = gamma(y).
 
-    :param model: the spanning tree; loop joints need not be among it
-    :param gamma: positions of all joints of the tree by the independent variables, a text over
-        scalars like `rbd_ros.textbook.closed_loops.explicit_loops` shows
+    :param model: the spanning tree; loop joints may be omitted
+    :param gamma: positions of all joints of the tree by the independent variables, a function of
+        scalars as in `rbd_ros.textbook.closed_loops.explicit_loops`
     :param dofs: number of independent variables, n - r
     :raises ModelError: for joints whose velocity is not the rate of their position, or a gamma of
         another length (when a function is first called)
@@ -116,7 +116,7 @@ class ExplicitLoops:
     ) -> Array:
         """Return the forces tau_ID of the spanning tree (book eq 8.62).
 
-        `rbd_ros.algorithms.closed_loops.actuation` finds those of actuators from them.
+        `rbd_ros.algorithms.closed_loops.actuation` computes those of actuators from them.
 
         :param y: independent variables, (n - r,), or (N, n - r) for a batch
         :param yd: their rates, likewise
@@ -161,7 +161,7 @@ class ExplicitLoops:
         return found
 
     def _gamma_key(self) -> Any:
-        """Return all that gamma does: its operations, whatever constants its text refers to."""
+        """Return the operations of gamma, independent of constants in its source."""
         graph = DifferentiableGraph()
         values = self.gamma(graph.inputs('y', self.dofs))
         results = [

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equations of motion of all bodies at once, in a large sparse matrix (book 3.7, 8.13).
 
-No spanning tree takes part in the dynamics: the unknowns are the accelerations of the bodies and
-the constraint forces of the joints, of those in the tree and those that close loops alike. It is
-O(n) on trees, and on some systems with loops for which any method by a spanning tree is not. All
-vectors are in base coordinates, where the incidence matrix P consists of ones and minus ones.
+The dynamics uses no spanning tree: the unknowns are the accelerations of the bodies and the
+constraint forces of all joints, of tree and loops alike. It is O(n) on trees, and on some systems
+with loops for which methods by a spanning tree are not. All vectors are in base coordinates, where
+the incidence matrix P consists of ones and minus ones.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from rbd_ros.model import Model
 from rbd_ros.spatial import ForceVector, MotionVector
 
 Floats = NDArray[np.float64]
-#: Matrix of scipy.sparse, which is imported where it is needed: not everybody has loops.
+#: Matrix of scipy.sparse, which is imported on demand.
 Sparse = Any
 
-#: A pivot below this share of the terms that it is a sum of is rounding.
+#: A pivot below this fraction of its terms is rounding.
 TOLERANCE = 1e-12
 
 
@@ -37,8 +37,8 @@ class GlobalSystem(NamedTuple):
     """Matrices of N_B bodies and N_J joints, those of the tree first, then loop joints.
 
     The equation of motion is [[A, N], [N^T, 0]] [a; -lambda] = [b; c] (book eq 3.74), with A = I
-    and N = P T but for rotors and gears: rotor inertia is P T_a diag(armature) T_a^T P^T in A, and
-    a gear is a column of N like another constraint.
+    and N = P T except for rotors and gears: rotor inertia is P T_a diag(armature) T_a^T P^T in A,
+    and a gear is a column of N like another constraint.
 
     :param I: inertias, block-diagonal, (6 N_B, 6 N_B)
     :param P: incidence matrix, (6 N_B, 6 N_J): from the velocities of the bodies, P^T v are those
@@ -48,14 +48,14 @@ class GlobalSystem(NamedTuple):
     :param T_a: active-force subspaces of the joints of the tree, (6 N_J, tree_nv), T_a^T S = 1
     :param A: inertias with rotors, (6 N_B, 6 N_B)
     :param N: forces on the bodies for each constraint, (6 N_B, n_c + gears)
-    :param b: forces on the bodies that are known, (6 N_B,)
+    :param b: known forces on the bodies, (6 N_B,)
     :param c: accelerations along the constraints, (n_c + gears,)
     :param velocity_products: acceleration across each joint besides S qdd, (6 N_J,)
     :param tau: forces of the joints of the tree, (tree_nv,)
     :param armature: rotor inertia of each degree of freedom of the tree, (tree_nv,)
     :param gears: constraints of gears on the velocities of the tree, W^T qd = 0, (tree_nv, gears)
-    :param blocks: rows and columns of the whole matrix that belong together: one block for each
-        body, then one for each joint with constraints, then one for each gear
+    :param blocks: blocks of rows and columns of the whole matrix: one for each body, then one for
+        each joint with constraints, then one for each gear
     """
 
     I: Sparse
@@ -111,7 +111,7 @@ def global_system(
 ) -> GlobalSystem:
     """Return the equations of motion of all bodies and joints (book eq 3.65 to 3.74).
 
-    Constraint stabilization is not among them: q and v are taken to close the loops.
+    They have no constraint stabilization: q and v must close the loops.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param v: independent velocity, (nv,) [rad/s, m/s]
@@ -138,7 +138,7 @@ def global_system(
         inertias.append(inertia.matrix())
         b[i - 1] = (inertia * gravity - v0[i].cross(inertia * v0[i])).to_array()
     for i, force in (external_forces or {}).items():
-        if i > 0:  # what acts on the base moves nothing
+        if i > 0:  # forces on the base have no effect
             b[i - 1] += force.to_array()
 
     S, T, T_a, products = [], [], [], np.zeros((joints, 6))
@@ -217,10 +217,10 @@ def analyze(system: GlobalSystem) -> Analysis:
     """Return the order of elimination by minimum degree, from the sparsity pattern (book 8.13).
 
     A joint has no diagonal block of its own. It waits until all its bodies are eliminated, or one
-    of them that no other joint was left on: then its block is definite. Leaves of a tree come
-    first, each before its joint, and nothing fills in.
+    of them without other remaining joints: then its block is definite. Leaves of a tree come
+    first, each before its joint, without fill-in.
 
-    :param system: system whose pattern counts; any with the same bodies and joints has it
+    :param system: system with the pattern; it depends on bodies and joints only
     """
     owner = np.concatenate([[n] * len(rows) for n, rows in enumerate(system.blocks)])
     pattern = system.matrix.tocoo()
@@ -253,9 +253,9 @@ def analyze(system: GlobalSystem) -> Analysis:
 
 
 class Factors:
-    """Factors of the matrix of a system, for as many right-hand sides as one likes.
+    """Factors of the matrix of a system, for any number of right-hand sides.
 
-    :param analysis: order of elimination; found if not given
+    :param analysis: order of elimination; computed by default
     :raises SingularSystemError: if the constraints are not independent, as those of a planar loop
         closed by a hinge are not, or a body has no inertia
     """
@@ -268,7 +268,7 @@ class Factors:
         self._rows: NDArray[np.int64] = np.array(rows, dtype=np.int64)
         self._matrix = system.matrix[self._rows][:, self._rows].tocsc()
         try:
-            # The order is the pivots': definite blocks need no others, and none may fill in.
+            # Pivoting is off: the blocks are definite, and the order avoids fill-in.
             self._factors = splu(
                 self._matrix,
                 permc_spec='NATURAL',
@@ -277,7 +277,7 @@ class Factors:
             )
         except RuntimeError as error:
             raise SingularSystemError(_SINGULAR) from error
-        # A pivot is a sum whose terms cancel out where a constraint follows from others.
+        # A pivot is a sum whose terms cancel if a constraint is redundant.
         L, U = abs(self._factors.L), abs(self._factors.U)
         terms = np.asarray(L.multiply(U.T).sum(axis=1)).ravel()
         if np.any(U.diagonal() <= TOLERANCE * terms):
@@ -365,7 +365,7 @@ _SINGULAR = (
 
 
 def joint_results(system: GlobalSystem, a: Floats, forces: Floats) -> GlobalDynamics:
-    """Return all results of a system whose equations are solved.
+    """Return all results of a system from the solution of its equations.
 
     :param a: accelerations of the bodies, (6 N_B,)
     :param forces: constraint forces lambda, (n_c + gears,)
@@ -416,7 +416,7 @@ def _block_diagonal(blocks: Sequence[Floats]) -> Sparse:
 
 
 def _gear_constraints(model: Model) -> Sparse:
-    """Return gear constraints W^T qd = 0, followers less ratio times masters, (tree_nv, gears)."""
+    """Return W of gear constraints W^T qd = 0, (tree_nv, gears): mimic less ratio times master."""
     from scipy import sparse
 
     W = sparse.lil_matrix((model.tree_nv, len(model.couplings)))
@@ -427,7 +427,7 @@ def _gear_constraints(model: Model) -> Sparse:
 
 
 def _on_the_tree(model: Model, tau: Floats) -> Floats:
-    """Return the forces on all joints: `tau` on the independent ones, none on followers."""
+    """Return the forces on all joints: `tau` on the independent ones, zero on mimic joints."""
     result = np.zeros(model.tree_nv)
     for i, (_, at_v) in model.independent_slices.items():
         result[model.body(i).v] = tau[at_v]

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints phi(q) = 0 that their user writes as a text over scalars (book 3.2, 3.4).
+"""Constraints phi(q) = 0 that a user writes as a function of scalars (book 3.2, 3.4).
 
-They may tie together any number of bodies, which no joint does. Three discs inside a string, say,
-whose centers are l_1, l_2 and l_3 apart, with l_1 + l_2 + l_3 + 2 pi r = p (book figure 3.2):
+They may couple any number of bodies, unlike a joint. For example three discs inside a string, with
+distances l_1, l_2 and l_3 of their centers, and l_1 + l_2 + l_3 + 2 pi r = p (book figure 3.2):
 
     def string(at):
         a, b, c = (at.point(disc) for disc in ('disc1', 'disc2', 'disc3'))
@@ -31,7 +31,7 @@ Scalars = Sequence[Scalar]
 
 
 class Places:
-    """Positions of joints and links, in terms of which a constraint is written.
+    """Positions of joints and links, arguments of a constraint function.
 
     :param model: system model
     :param q: independent configuration, (nq,) [rad, m], scalars of any kind
@@ -43,7 +43,7 @@ class Places:
     def joint(self, name: str) -> Scalars:
         """Return the position variables of an independent joint.
 
-        :raises ValueError: if there is none of that name
+        :raises ValueError: for an unknown name
         """
         for i in self._model.independent:
             if self._model.body(i).joint_name == name:
@@ -51,7 +51,7 @@ class Places:
         raise ValueError(unknown_name('joint', name, self._model.joint_names))
 
     def point(self, frame: str, point: Vector3 = ZERO3) -> Vector3:
-        """Return the place of a point in base coordinates, (3,) [m].
+        """Return the position of a point in base coordinates, (3,) [m].
 
         :param frame: link or joint
         :param point: coordinates of the point in that frame, its origin if none, (3,) [m]
@@ -61,7 +61,7 @@ class Places:
         return X.inverse_point(vector3(point))
 
     def direction(self, frame: str, direction: Vector3) -> Vector3:
-        """Return the direction that is fixed to a frame, in base coordinates, (3,).
+        """Return a direction fixed to a frame, in base coordinates, (3,).
 
         :param frame: link or joint
         :param direction: its components in that frame, (3,)
@@ -109,7 +109,7 @@ def distance(a: Vector3, b: Vector3) -> Scalar:
 def constraint_values(model: Model, phi: ConstraintFunction, q: Scalars) -> List[Scalar]:
     """Return the values of constraints, (m,).
 
-    :param phi: text of the constraints
+    :param phi: constraint function
     :param q: independent configuration, (nq,) [rad, m]
     """
     return list(phi(Places(model, q)))
@@ -122,7 +122,7 @@ def constraint_motion(
 
     The second derivative by time is K a + Kdot v, so that at a = 0 it is -k (book eq 3.11).
 
-    :param phi: text of the constraints
+    :param phi: constraint function
     :param q: independent configuration, (nq,) [rad, m]
     :param v: independent velocity, (nv,) [rad/s, m/s]
 
@@ -136,7 +136,7 @@ def constraint_motion(
     for i, (at_q, at_v) in model.independent_slices.items():
         joint, rates = model.body(i).joint, v[at_v]
         first = joint.position_rate(q[at_q], rates)
-        # The rate is a function of q, and changes with it at a velocity that does not.
+        # The rate depends on q, and changes with it at constant velocity.
         second = joint.position_rate([Jet(x, d) for x, d in zip(q[at_q], first)], rates)
         moving[at_q] = [Jet(x, d, jet(dd).d) for x, d, dd in zip(q[at_q], first, second)]
     values = [jet(x) for x in phi(Places(model, moving))]

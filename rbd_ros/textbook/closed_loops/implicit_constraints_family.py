@@ -54,10 +54,10 @@ class ConstrainedMotion(NamedTuple):
 
 
 class ImplicitConstraints:
-    """Constraints of a robot from their text, `Robot.loops.implicit` makes them.
+    """Constraints of a robot from a function, created by `Robot.loops.implicit`.
 
-    :param phi: from places to the values of the constraints, a text over scalars as
-        `rbd_ros.textbook.closed_loops.implicit_constraints` shows
+    :param phi: from places to the values of the constraints, a function of scalars as in
+        `rbd_ros.textbook.closed_loops.implicit_constraints`
     :raises ValueError: for an unknown joint or link, or if there are no constraints
     """
 
@@ -70,7 +70,7 @@ class ImplicitConstraints:
         self.count = len(values)
         if not self.count:
             raise ValueError('phi must return the value of at least one constraint')
-        # All that phi does: its operations, whatever constants its text refers to.
+        # The operations of phi, independent of constants in its source.
         self._key = [
             repr(graph.nodes),
             [[x.number, x.negative] if isinstance(x, Symbol) else float(x).hex() for x in values],
@@ -147,12 +147,12 @@ class ImplicitConstraints:
         )
 
     def equations(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ContactEquations:
-        """Return the equations of the inequality constraints phi(q) >= 0 that are touching.
+        """Return the equations of the active inequality constraints phi(q) >= 0.
 
         Book 11.4.
 
         The forces lambda >= 0 act along the gradients, and M lambda + d are the accelerations of
-        phi: what `rbd_ros.textbook.complementarity.solve_lcp` solves.
+        phi: the problem of `rbd_ros.textbook.complementarity.solve_lcp`.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]

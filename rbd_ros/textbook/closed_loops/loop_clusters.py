@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Minimal loop clusters: what makes K and G block-diagonal (book 8.9).
+"""Minimal loop clusters, which make K and G block-diagonal (book 8.9).
 
-Two loops are coupled if they have a joint in common. Gears count as well: joints that move
-together are one.
+Two loops are coupled if they have a joint in common. Joints that are coupled by gears count as
+one.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ from rbd_ros.model import LoopJoint, Model
 class LoopCluster(NamedTuple):
     """Loops that are coupled to each other and to no other.
 
-    :param loops: numbers of the loops, places in `Model.loops`
+    :param loops: numbers of the loops in `Model.loops`
     :param bodies: bodies whose tree joints lie on these loops, in ascending order
-    :param rows: rows of K that the loops' constraints are
-    :param columns: columns of K that need not be zero in these rows: the independent DoFs
+    :param rows: rows of K of the loops' constraints
+    :param columns: columns of K that may be nonzero in these rows: the independent DoFs
         of these joints
     """
 
@@ -114,7 +114,7 @@ def eliminate_by_clusters(
 
     :param K: Jacobian of the loop constraints, (n_c, nv)
     :param k: right-hand side, (n_c,); zeros by default
-    :param tolerance: see `eliminate`; of the elements of each block
+    :param tolerance: see `eliminate`; relative to the elements of each block
     :raises InconsistentConstraintsError: if there is no solution
 
     >>> from rbd_ros.textbook.closed_loops.loop_clusters import eliminate_by_clusters

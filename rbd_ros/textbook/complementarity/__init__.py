@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contact problems as complementarity problems, and their solvers (book 11.4 to 11.6).
 
-Those with friction go to the compiled solvers of rbd_ros.constraints.
+Contact problems with friction have compiled solvers in rbd_ros.constraints.
 """
 
 from __future__ import annotations

@@ -21,9 +21,9 @@ from rbd_ros.textbook.complementarity.lcp_problem import Array
 
 #: Eigenvalues of M below this, times their number, are rounding.
 RANK = 1e-13
-#: Slopes below this part of |f| are zero.
+#: Slopes below this fraction of |f| are zero.
 GRADIENT = 1e-13
-#: Maximum number of steps for each element and one more; one or two for each is usual.
+#: Maximum number of steps per element, plus one; one or two are usual.
 STEPS = 20
 
 
@@ -45,13 +45,12 @@ def force_qp(M: Array, d: Array) -> LeastSquares:
 
     :param M: symmetric positive-semidefinite matrix, (r, r), of unit diagonal
     :param d: vector, (r,), of elements of at most one
-    :raises NotSolvedError: if rounding keeps it from ending
+    :raises NotSolvedError: if rounding prevents convergence
     """
     values, vectors = np.linalg.eigh(M)
     kept = values > RANK * len(values)
     A = np.sqrt(values[kept])[:, None] * vectors[:, kept].T
-    # Of a force that accelerates nothing the eigenvectors have rounding errors, which would be
-    # taken for a direction.
+    # Eigenvectors of a force that accelerates nothing are rounding errors.
     A[:, np.diag(M) < RANK] = 0.0
     E = np.vstack([A, -d])
     f = np.zeros(len(E))
@@ -64,7 +63,7 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
 
     :param E: matrix, (m, n)
     :param f: vector, (m,)
-    :raises NotSolvedError: if rounding keeps it from ending
+    :raises NotSolvedError: if rounding prevents convergence
     """
     n = E.shape[1]
     u, positive, rejected = np.zeros(n), np.zeros(n, dtype=bool), np.zeros(n, dtype=bool)
@@ -73,7 +72,7 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
     tolerance = GRADIENT * float(np.linalg.norm(f))
     limit = STEPS * (n + 1)
     for steps in range(limit):
-        # In units of each column's length, so that the scale of a column is no matter.
+        # In units of each column's length, so that the scale of a column does not matter.
         slope = np.where(positive | rejected, 0.0, unit.T @ (f - unit @ u))
         if slope.max(initial=0.0) <= tolerance:
             return LeastSquares(u / np.where(positive, size, 1.0), np.flatnonzero(positive), steps)
@@ -85,7 +84,8 @@ def nonnegative_least_squares(E: Array, f: Array) -> LeastSquares:
             continue
         rejected[:] = False
         while z[positive].min(initial=np.inf) <= 0.0:
-            # As far towards z as no element turns negative; the first that would is taken out.
+            # As far towards z as all elements stay nonnegative; the first to reach zero is
+            # removed.
             blocking = positive & (z <= 0.0)
             shares = np.where(blocking, u, np.inf) / np.where(blocking, u - z, 1.0)
             leaving = int(np.argmin(shares))

@@ -4,11 +4,10 @@
 
     minimize (qdd - qdd_free)^T H (qdd - qdd_free) / 2  subject to  T^T qdd + bias >= 0
 
-The dual method of Goldfarb and Idnani (Mathematical Programming 27, 1983) begins with the free
-motion and takes in one violated contact after another, letting go of those whose force would turn
-negative. It has no more active contacts than DoFs, however many contacts there are, and gives
-the contact forces as its multipliers. A contact that can neither be taken in nor exchanged proves
-that there is no solution.
+The dual method of Goldfarb and Idnani (Mathematical Programming 27, 1983) starts from the free
+motion and adds one violated contact after another, removing those whose force would become
+negative. It never has more active contacts than DoFs, and its multipliers are the contact forces.
+A contact that can neither be added nor exchanged proves that there is no solution.
 """
 
 from __future__ import annotations
@@ -28,9 +27,10 @@ from rbd_ros.textbook.complementarity.lcp_problem import (
     TOLERANCE,
 )
 
-#: Accelerations below this part of the largest are zero; so are parts of normals that others lack.
+#: Accelerations below this fraction of the largest, and components of normals outside the span of
+#: others below this fraction, are zero.
 VIOLATION, DEPENDENT = 1e-11, 1e-9
-#: Maximum number of steps for each contact; one or two for each is usual.
+#: Maximum number of steps per contact; one or two are usual.
 STEPS = 50
 
 
@@ -41,7 +41,7 @@ class GaussSolution(NamedTuple):
     :param force: contact forces lambda, (r,) [N], of independent contact normals
     :param acceleration: separation accelerations T^T qdd + bias, (r,) [m/s^2]
     :param active: which forces are positive, (r,) of bool
-    :param iterations: steps that the solver took
+    :param iterations: number of steps
     """
 
     a: Any
@@ -60,7 +60,7 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
     :param bias: Tdot^T v, (r,) [m/s^2]
     :raises ValueError: for wrong shapes or numbers that are not finite
     :raises InfeasibleContactError: if every motion penetrates
-    :raises NotSolvedError: if rounding keeps it from telling
+    :raises NotSolvedError: if rounding prevents a decision
     :raises numpy.linalg.LinAlgError: if H is not positive-definite
 
     >>> from rbd_ros.textbook.complementarity import solve_gauss
@@ -76,8 +76,8 @@ def solve_gauss(H: ArrayLike, free: ArrayLike, T: ArrayLike, bias: ArrayLike) ->
         )
     if not all(np.isfinite(x).all() for x in (inertia, start, normals, rest)):
         raise ValueError('H, free, T and bias must be finite')
-    # With H = L L^T and y = L^T (qdd - free) the shortest y with A^T y + d >= 0 is wanted. Columns
-    # of unit length and d of at most one make all contacts comparable.
+    # With H = L L^T and y = L^T (qdd - free), the solution is the shortest y with A^T y + d >= 0.
+    # Columns of unit length and d of at most one make all contacts comparable.
     L = np.linalg.cholesky(inertia)
     A, d = np.linalg.solve(L, normals), normals.T @ start + rest
     size = np.linalg.norm(A, axis=0)
@@ -109,7 +109,7 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
     :param d: vector, (r,), of elements of at most one
     :return: True, x and the number of steps; if there is no such y, False, a proof of it, x >= 0
         with A x = 0 and x . d < 0, and the number of steps
-    :raises NotSolvedError: if rounding keeps it from ending
+    :raises NotSolvedError: if rounding prevents convergence
     """
     r = len(d)
     x, working, settled = np.zeros(r), np.zeros(r, dtype=bool), np.zeros(r, dtype=bool)
@@ -117,7 +117,7 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
     while True:
         excess = np.where(working | settled, 0.0, A.T @ (A @ x) + d)
         if excess.min(initial=0.0) >= -(VIOLATION + ROUNDING * x.max(initial=0.0)):
-            # Forces beyond this come of dividing by rounding errors, which excuse anything.
+            # Larger forces result from division by rounding errors, and prove nothing.
             if not x.max(initial=0.0) < 1.0 / BALANCE:
                 raise NotSolvedError(
                     'the contact forces are too large to distinguish from rounding errors'
@@ -132,7 +132,7 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
             shares[working] = np.linalg.lstsq(A[:, working], A[:, entering], rcond=None)[0]
             across = A[:, entering] - A @ shares
             square = float(across @ across)
-            # How far the step goes before a force would turn negative, and to reach the contact.
+            # Step length until a force would become negative, and until the contact is satisfied.
             blocking = working & (shares > DEPENDENT)
             ratios = np.where(blocking, x, np.inf) / np.where(blocking, shares, 1.0)
             to_drop = float(ratios.min())
@@ -145,7 +145,7 @@ def _shortest(A: Array, d: Array) -> Tuple[bool, Array, int]:
                 proof[entering] = 1.0
                 if proof @ d < -2.0 * TOLERANCE:
                     return False, proof, steps
-                # On the verge of having no solution, which is taken to be rounding.
+                # Almost without a solution: counted as rounding.
                 settled[entering] = True
                 break
             x = np.maximum(x - step * shares, 0.0)

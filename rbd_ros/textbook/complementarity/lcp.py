@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact forces and separation accelerations, by a solver that one may choose (book 11.5)."""
+"""Contact forces and separation accelerations, by a selectable solver (book 11.5)."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def solve_lcp(M: ArrayLike, d: ArrayLike, method: Method = 'lemke') -> LcpSoluti
     :param M: separation accelerations per contact force, (r, r) [1/kg], symmetric and
         positive-semidefinite, as `robot.contacts` gives it
     :param d: separation accelerations without contact forces, (r,) [m/s^2]
-    :param method: one of `METHODS`; they give the same, but for the choice among many solutions
+    :param method: one of `METHODS`; they differ only in the choice among many solutions
     :raises ValueError: for an unknown method, wrong shapes, numbers that are not finite, or a
         matrix that is not symmetric and positive-semidefinite
     :raises InfeasibleContactError: if there is no solution, with the proof of it
@@ -46,8 +46,8 @@ def solve_lcp(M: ArrayLike, d: ArrayLike, method: Method = 'lemke') -> LcpSoluti
     if method not in METHODS:
         raise ValueError(f'unknown method {method!r}; there are {", ".join(METHODS)}')
     problem = LcpProblem.of(M, d)
-    # What rounding leads one solver astray with, another one solves. A problem that is on the
-    # verge of having no solution is taken to have one.
+    # If rounding misleads one solver, another one is tried. A problem that is almost without a
+    # solution counts as solvable.
     for attempt in (problem, problem.relaxed()):
         for name in (method, *(x for x in METHODS if x != method)):
             try:

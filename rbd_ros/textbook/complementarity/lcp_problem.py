@@ -5,9 +5,9 @@
     zeta_dot = M lambda + d,  zeta_dot >= 0,  lambda >= 0,  zeta_dot . lambda = 0        (11.42)
 
 M is symmetric and positive-semidefinite. Then a solution exists if and only if there is no mu >= 0
-with M mu = 0 and d . mu < 0: such forces balance each other, whatever their size, and the weighted
-separation accelerations mu . zeta_dot = mu . d are negative whatever the forces are. That mu is
-the certificate of a problem without solution (book example 11.1: mu = (1, 1)).
+with M mu = 0 and d . mu < 0: forces mu balance each other at any magnitude, and the weighted
+separation acceleration mu . zeta_dot = mu . d is negative for any forces. That mu is the
+certificate of infeasibility (book example 11.1: mu = (1, 1)).
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[np.float64]
 
-#: What counts as zero once a problem has a unit diagonal and accelerations of at most one.
+#: Tolerance of zero in a problem with a unit diagonal and accelerations of at most one.
 TOLERANCE = 1e-9
-#: Forces of sum one that cause no larger accelerations balance each other, if rounding alone keeps
-#: them from doing so exactly; so a light body may carry one 10^10 times as heavy, and no heavier.
+#: Forces of sum one with smaller accelerations balance each other up to rounding; so a light body
+#: may carry one 10^10 times as heavy, and no heavier.
 BALANCE = 1e-11
-#: Normals in joint space that are shorter than this part of the longest are rounding errors.
+#: Normals in joint space shorter than this fraction of the longest are rounding errors.
 IMMOVABLE = 1e-12
 #: Error of an acceleration per force that it was computed from, in the same scale.
 ROUNDING = 1e-13
@@ -34,13 +34,13 @@ ROUNDING = 1e-13
 class LcpSolution(NamedTuple):
     """Solution of a contact problem.
 
-    :param force: contact forces lambda, (r,) [N]; a basic solution: those that are positive belong
-        to contact normals that are linearly independent
+    :param force: contact forces lambda, (r,) [N]; a basic solution: normals of positive forces are
+        linearly independent
     :param acceleration: separation accelerations zeta_dot, (r,) [m/s^2]: exactly zero where the
         force is positive
     :param active: which forces are positive, (r,) of bool
     :param persists: which contacts do not break, zeta_dot = 0, (r,) of bool
-    :param iterations: steps that the solver took
+    :param iterations: number of steps
     """
 
     force: Any
@@ -54,7 +54,7 @@ class InfeasibleContactError(ArithmeticError):
     """No contact forces prevent penetration (book example 11.1).
 
     :param certificate: forces mu >= 0 that balance each other, (r,), of sum 1
-    :param rate: mu . d < 0, the weighted separation acceleration that nothing can change [m/s^2]
+    :param rate: mu . d < 0, the weighted separation acceleration of any forces [m/s^2]
     """
 
     def __init__(self, certificate: Array, rate: float):
@@ -75,8 +75,8 @@ class InfeasibleContactError(ArithmeticError):
 class LcpProblem:
     """A contact problem, scaled.
 
-    With lambda = unit D x for the diagonal D the matrix is D M D, with ones on its diagonal, but
-    for zeros where a force accelerates nothing, and the vector D d / unit, of elements of at most
+    With lambda = unit D x for the diagonal D, the matrix is D M D, with ones on its diagonal
+    except for forces that accelerate nothing, and the vector D d / unit, of elements of at most
     one.
 
     :param M: D M D, (r, r)
@@ -108,8 +108,8 @@ class LcpProblem:
             raise ValueError('M and d must be finite')
         diagonal = np.diag(matrix)
         largest = float(diagonal.max(initial=0.0)) or 1.0
-        # A force that accelerates its contact by nothing accelerates none: its row is zero, and
-        # would be made of rounding errors alone.
+        # A force that does not accelerate its own contact accelerates none: its row is zero up to
+        # rounding errors.
         moved = np.abs(diagonal) > IMMOVABLE**2 * largest
         D = 1.0 / np.sqrt(np.where(moved, np.abs(diagonal), largest))
         scaled = matrix * D * D[:, None]
@@ -124,11 +124,11 @@ class LcpProblem:
     def solution_of(self, active: NDArray[Any], iterations: int) -> Optional[LcpSolution]:
         """Return the solution in which some forces may be positive and all others are zero.
 
-        Forces and accelerations follow from which those are, however a solver found them.
+        Forces and accelerations follow from this choice, for any solver.
 
         :param active: indices of those forces; the matrix among them is regular
-        :param iterations: steps that the solver took
-        :return: the solution; None if it is none
+        :param iterations: number of steps
+        :return: the solution; None if it is invalid
         """
         force, rate = np.zeros(len(self.d)), self.d
         if len(active):
@@ -138,7 +138,7 @@ class LcpProblem:
                 return None
             rate = self.M @ force + self.d
         largest = float(np.abs(force).max(initial=0.0))
-        # Forces beyond this come of dividing by rounding errors.
+        # Larger forces result from division by rounding errors.
         if not largest < 1.0 / BALANCE or force.min(initial=0.0) < -TOLERANCE * (1.0 + largest):
             return None
         tolerance = TOLERANCE + ROUNDING * largest
@@ -155,10 +155,10 @@ class LcpProblem:
         )
 
     def infeasibility(self, direction: Array) -> Optional[InfeasibleContactError]:
-        """Return the error to raise where scaled forces prove that there is no solution.
+        """Return the error for scaled forces that prove infeasibility.
 
         :param direction: forces of the scaled problem, (r,), not all zero
-        :return: the error with its certificate; None if it would prove nothing
+        :return: the error with its certificate; None if it proves nothing
         """
         mu = np.maximum(direction, 0.0)
         mu = mu / mu.sum()
@@ -174,6 +174,6 @@ class LcpProblem:
     def relaxed(self) -> LcpProblem:
         """Return the problem with slightly larger separation accelerations.
 
-        One that is infeasible by no more than rounding is feasible then.
+        One that is infeasible by rounding only becomes feasible.
         """
         return LcpProblem(self.M, self.d + 2.0 * TOLERANCE, self.D, self.unit)

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lemke's method for linear complementarity problems (Cottle and Dantzig 1968; book 11.5).
 
-An artificial variable z_0 makes w = M z + d + z_0 nonnegative. Pivots keep w . z = 0 while they
-lead z_0 to zero, where (z, w) is the solution. For a positive-semidefinite M the only other end is
-a ray, whose direction proves that there is no solution. Ties, which rows that depend on each other
-produce in plenty, are decided lexicographically: so no basis comes twice.
+An artificial variable z_0 makes w = M z + d + z_0 nonnegative. Pivots keep w . z = 0 and take z_0
+to zero, where (z, w) is the solution. For a positive-semidefinite M the only other end is a ray,
+whose direction proves infeasibility. Ties, which dependent rows often cause, are decided
+lexicographically: so no basis repeats.
 """
 
 from __future__ import annotations
@@ -18,17 +18,17 @@ from numpy.typing import NDArray
 from rbd_ros.constraints.friction import NotSolvedError
 from rbd_ros.textbook.complementarity.lcp_problem import Array
 
-#: Elements of a column below this are no pivots, and ratios that differ by less are equal.
+#: Minimum pivot, and maximum difference of equal ratios.
 PIVOT, TIE = 1e-10, 1e-12
-#: Maximum number of pivots for each row and one more; a few for each is usual.
+#: Maximum number of pivots per row, plus one; a few are usual.
 PIVOTS = 50
 
 
 class LemkeEnd(NamedTuple):
     """End of Lemke's method.
 
-    :param solved: whether with a solution
-    :param active: indices of the forces that are in the basis
+    :param solved: whether it found a solution
+    :param active: indices of the forces in the basis
     :param direction: direction of the ray in the forces, (r,), if it ended on one
     :param pivots: number of pivots
     """
@@ -44,7 +44,7 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
 
     :param M: symmetric positive-semidefinite matrix, (r, r), of unit diagonal
     :param d: vector, (r,), of elements of at most one
-    :raises NotSolvedError: if rounding keeps it from ending
+    :raises NotSolvedError: if rounding prevents convergence
     """
     r = len(d)
     still, none = np.zeros(r), np.zeros(0, dtype=int)
@@ -63,15 +63,15 @@ def lemke(M: Array, d: Array) -> LemkeEnd:
         others = np.arange(r) != row
         table[others] -= np.outer(table[others, entering], table[row])
         leaving, basis[row] = basis[row], entering
-        # Without z_0, the basis solves w = M z + d itself.
+        # Without z_0, the basis solves the problem.
         if leaving == artificial:
             active = np.array(sorted(k - r for k in basis if k >= r), dtype=int)
             return LemkeEnd(True, active, still, pivots)
-        # Of each pair w_i, z_i one is zero, so the complement of what left is the one that enters.
+        # One of each pair w_i, z_i is zero, so the complement of the leaving variable enters.
         entering = leaving + r if leaving < r else leaving - r  # its complement
         column = table[:, entering]
         rows = np.flatnonzero(column > PIVOT)
-        # A secondary ray: with M positive-semidefinite there is no solution, and it proves that.
+        # A secondary ray: for positive-semidefinite M it proves infeasibility.
         if not len(rows):
             ray = still.copy()
             if entering >= r:
@@ -89,7 +89,7 @@ def _lexicographic_minimum(
 ) -> int:
     """Return the row with the minimum of (value, row of the inverse basis) over its divisor.
 
-    Among rows of equal value that of the artificial variable, if it is there, ends the search.
+    Among rows of equal value, that of the artificial variable ends the search.
     """
     inverse = range(len(basis))
     # Ties are decided by rows of the inverse basis: no basis repeats, so the method ends.

@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Minimal contact sets: line and surface contacts as few point contacts (book 11.6).
 
-A contact whose normal is positively dependent on the others, a sum of them with factors that are
-not negative, adds nothing to what they demand of the motion, and is dropped. Normals are spatial
-vectors: in a flat contact those of all points are parallel, and yet those at the vertices of the
-convex hull are independent.
+A contact whose normal is positively dependent on the others, a nonnegative combination of them,
+adds no constraint, and is dropped. Normals are spatial vectors: in a flat contact those of all
+points are parallel, and yet those at the vertices of the convex hull are independent.
 """
 
 from __future__ import annotations
@@ -18,18 +17,19 @@ from numpy.typing import ArrayLike, NDArray
 from rbd_ros.textbook.complementarity.force_qp import nonnegative_least_squares
 from rbd_ros.textbook.complementarity.lcp_problem import Array
 
-#: Distance from the cone of the others, as part of the normal's length, that counts as none.
+#: Distance from the cone of the others, relative to the normal's length, that counts as zero.
 TOLERANCE = 1e-9
 
 
 def positively_dependent(
     vector: ArrayLike, others: ArrayLike, tolerance: float = TOLERANCE
 ) -> bool:
-    """Return whether a vector is a sum of others with factors that are not negative.
+    """Return whether a vector is a nonnegative combination of others.
 
     :param vector: vector of any space, (n,)
     :param others: vectors of the same space, (m, n); there may be none
-    :param tolerance: distance from their cone, as part of the vector's length, that counts as none
+    :param tolerance: distance from their cone, relative to the vector's length, that counts as
+        zero
 
     >>> from rbd_ros.textbook.complementarity import positively_dependent
     >>> bool(positively_dependent(np.array([1.0, 1.0]), np.eye(2)))
@@ -74,9 +74,8 @@ def minimal_contact_set(
 ) -> NDArray[Any]:
     """Return the contacts without redundant ones.
 
-    Of a straight edge on a face its two ends are left, of a polygon the vertices of its convex
-    hull, and of a round or twisted contact all points, none of which adds nothing. Where two
-    contacts say the same, the first is left.
+    Of a straight edge on a face its two ends remain, of a polygon the vertices of its convex hull,
+    and of a round or twisted contact all points. Of two equivalent contacts the first remains.
 
     :param points: contact points between one pair of bodies, (c, 3) [m]
     :param normals: unit normals, (c, 3), or one for all, (3,)

@@ -225,7 +225,7 @@ def require_simple_joints(
     Other joints are chains of these, with links between that have no mass (after eq 15).
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if there are others, naming them
     """
     others = [body.joint_name for body in model.bodies if not _is_simple(body.joint)]
@@ -247,7 +247,7 @@ def require_free_joints(
     """Check what `require_simple_joints` does, and that no joint mimics another.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if not, naming the joints
     """
     require_simple_joints(model, given_later, chosen)

@@ -161,7 +161,7 @@ class FloatingBaseFunctions(Compiled):
         """Return the functions of a link or joint frame, for one who calls them often.
 
         :param name: name of a link, or of a joint
-        :param reference: what motions are expressed in, as for `Robot.jacobian`
+        :param reference: coordinates of motions, as for `Robot.jacobian`
         :raises ValueError: for an unknown frame or reference
 
         >>> robot.floating_base.frame('tool0').jacobian(q).shape
@@ -183,7 +183,7 @@ class FloatingBaseFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
-        :param reference: what the velocity is expressed in, as for `Robot.jacobian`
+        :param reference: coordinates of the velocity, as for `Robot.jacobian`
         :param out: array for the result
         :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
 
@@ -199,7 +199,7 @@ class FloatingBaseFrame(Compiled):
     """Motion of a frame of a robot whose base yields; `FloatingBaseFunctions.frame` gives one.
 
     :param name: name of the link or joint
-    :param reference: what motions are expressed in, as for `Robot.jacobian`
+    :param reference: coordinates of motions, as for `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference
     """
 

@@ -41,7 +41,7 @@ def floating_jacobian(
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frame: the frame, with its place on its body
-    :param reference: what the velocity is expressed in; see `jacobian`
+    :param reference: coordinates of the velocity; see `jacobian`
     :return: J_fl, (6, nv - 6)
     """
     base = floating_base(model, q, [0.0] * model.nv)

@@ -92,7 +92,7 @@ def require_floating_base(
     """Check that a model is a tree on a floating base.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if it is not
     """
     require_open_chains(model, given_later, chosen)
@@ -107,7 +107,7 @@ def require_floating_mass(
     """Check that a model is a tree on a floating base, and that forces determine how it moves.
 
     :param given_later: bodies that get inertia at run time
-    :param chosen: what is chosen
+    :param chosen: compile-time choices
     :raises ModelError: if it is none
     :raises SingularMassMatrixError: if they do not
     """

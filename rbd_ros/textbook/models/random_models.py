@@ -28,7 +28,7 @@ def random_chain(joints: int, seed: int = 0) -> Model:
     A longer chain of the same seed begins with a shorter one.
 
     :param joints: number of joints and bodies n
-    :param seed: what the parameters are drawn from
+    :param seed: seed of the parameters
     :raises ValueError: for a negative number of joints
 
     >>> from rbd_ros.textbook.models.random_models import random_chain
@@ -47,7 +47,7 @@ def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
 
     :param joints: number of joints and bodies n
     :param branching: average number of children of a body that has any, 1 or more
-    :param seed: what the parameters are drawn from
+    :param seed: seed of the parameters
     :raises ValueError: for a negative number of joints, or a branching below 1
 
     >>> from rbd_ros.textbook.models.random_models import random_tree

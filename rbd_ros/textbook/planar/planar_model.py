@@ -25,7 +25,7 @@ from rbd_ros.textbook.planar.planar_algebra import (
     PlanarTransform,
 )
 
-# Directions of unit length that differ by less are the same but for rounding.
+# Directions of unit length that differ by less are the same up to rounding.
 _ROUNDING = 1e-9
 
 

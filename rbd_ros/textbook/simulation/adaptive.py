@@ -153,7 +153,7 @@ def integrate_ode(
 def _state(robot: Robot, q: ArrayLike, v: ArrayLike) -> Tuple[FloatArray, FloatArray]:
     """Return the state as new arrays.
 
-    :raises ValueError: for a wrong shape, or what is not finite
+    :raises ValueError: for a wrong shape, or numbers that are not finite
     """
     given = []
     for name, values, size in (('q', q, robot.nq), ('v', v, robot.nv)):

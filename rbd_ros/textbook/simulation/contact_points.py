@@ -38,7 +38,7 @@ class FaceContact:
         is cut off by, as pairs of a, (3,), and b [m]; none for an endless plane
     :param radius: radius of the sphere, zero for a point [m]
     :param restitution: coefficient of restitution, 0 to 1
-    :param name: what the contact is called in events
+    :param name: name of the contact in events
     :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.textbook.simulation import FaceContact
@@ -82,7 +82,7 @@ class SphereContact:
     :param radius: radius of the first sphere, zero for a point [m]
     :param other_radius: radius of the other sphere [m]
     :param restitution: coefficient of restitution, 0 to 1
-    :param name: what the contact is called in events
+    :param name: name of the contact in events
     :raises ValueError: for invalid numbers
 
     >>> from rbd_ros.textbook.simulation import SphereContact

@@ -182,9 +182,10 @@ class EventDrivenSimulator:
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
-        :param time: what time it is [s]
+        :param time: time [s]
         :param check: whether bodies that penetrate are rejected
-        :raises ValueError: for a wrong shape, what is not finite, or bodies that penetrate
+        :raises ValueError: for a wrong shape, numbers that are not finite, or bodies that
+            penetrate
         """
         state = []
         for name, given, size in (('q', q, self.robot.nq), ('v', v, self.robot.nv)):

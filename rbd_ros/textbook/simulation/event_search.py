@@ -95,7 +95,7 @@ def earliest(
 def _armed(watch: Watch, at: Evaluate, begin: float, end: float) -> Tuple[Watch, float]:
     """Watch with the tolerance that it needs in an interval, and where to look from.
 
-    Right after a collision or a break, a gap is zero but for rounding. It opens first; only if it
+    Right after a collision or a break, a gap is zero up to rounding. It opens first; only if it
     does not, what counts is that it is clearly negative.
     """
     if watch.what != CLOSING:

@@ -20,7 +20,7 @@ V = TypeVar('V', MotionVector, ForceVector)
 Motions = Union[MotionSubspace, Sequence[MotionVector]]
 Vectors = Union[Motions, Sequence[ForceVector], Sequence[Union[MotionVector, ForceVector]]]
 
-# A singular value below this share of the largest one is zero but for rounding.
+# A singular value below this share of the largest one is zero up to rounding.
 _ROUNDING = 1e-10
 
 

@@ -60,7 +60,7 @@ def require_revolute_chain(
     """Check that a tree is a chain of revolute joints.
 
     :param given_later: bodies that get inertia at run time, which do not matter
-    :param chosen: what is chosen, likewise
+    :param chosen: compile-time choices, likewise
     :raises ModelError: if it is not, naming a body or joint
     """
     for i, body in model.outward():

@@ -23,10 +23,10 @@ Matrix = List[List[Scalar]]
 def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inertia matrix by method 1: H e_k = ID(q, 0, e_k) - ID(q, 0, 0) (book eq 6.3).
 
-    Gravity cancels but for rounding.
+    Gravity cancels up to rounding.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric but for rounding
+    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric up to rounding
     """
     zero = [0.0] * model.tree_nv
     at_rest = rnea_spatial(model, q, zero, zero)
@@ -51,7 +51,7 @@ def mass_matrix_by_columns(model: Model, q: Sequence[Scalar]) -> Matrix:
     Book eq 6.4.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric but for rounding
+    :return: H, (tree_nv, tree_nv) [kg m^2, kg m, kg]; symmetric up to rounding
 
     >>> H = robot.kernel('mass_matrix_by_columns').function(q)
     >>> np.allclose(H, robot.mass_matrix(q))

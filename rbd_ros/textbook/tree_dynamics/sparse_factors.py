@@ -151,7 +151,7 @@ def solve_ltl(L: Rows, x: Vector, parents: Parents) -> None:
 
     x, which was b, becomes H^-1 b.
 
-    :param L: what `factorize_ltl` leaves, (n, n)
+    :param L: result of `factorize_ltl`, (n, n)
     :param x: right-hand side, (n,)
     :param parents: expanded parent array, (n,)
     """
@@ -164,7 +164,7 @@ def solve_ltdl(factors: Rows, x: Vector, parents: Parents) -> None:
 
     x, which was b, becomes H^-1 b.
 
-    :param factors: what `factorize_ltdl` leaves, (n, n)
+    :param factors: result of `factorize_ltdl`, (n, n)
     :param x: right-hand side, (n,)
     :param parents: expanded parent array, (n,)
     """

@@ -64,7 +64,7 @@ def hybrid_dynamics_by_submatrix(
     :param known: force at the joints of `fd`, acceleration at the others, (nv,)
     :param fd: bodies whose joints have their forces given, by number
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
-    :return: both for all degrees of freedom, what was given included
+    :return: both for all degrees of freedom, including the given ones
 
     >>> elbow = robot.kernel('hybrid_dynamics_by_submatrix', forward_joints=('elbow_joint',))
     >>> known = np.where(np.arange(6) == 2, tau, a)  # the elbow's torque, other accelerations
