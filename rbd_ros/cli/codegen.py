@@ -90,7 +90,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Write the files.
 
     :return: 0
-    :raises ModelError: if the URDF cannot become a model, or that model cannot be simulated
+    :raises ModelError: if the URDF cannot be converted to a model, or the model not simulated
     :raises ValueError: for an unknown function or link, or a path that cannot be written
     """
     if arguments.fmu:

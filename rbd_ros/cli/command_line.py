@@ -14,7 +14,7 @@ from rbd_ros import __version__
 from rbd_ros.model.errors import did_you_mean, similar_names
 from rbd_ros.programs import INTERRUPTED
 
-#: Title of a group -> its commands, each with a sentence.
+#: Commands of each group, with a description.
 GROUPS: Dict[str, Dict[str, str]] = {
     'Look at a robot': {
         'robots': 'List the robots that have a name.',
@@ -47,7 +47,7 @@ GROUPS: Dict[str, Dict[str, str]] = {
 }
 COMMANDS = {name: text for commands in GROUPS.values() for name, text in commands.items()}
 
-#: Words that people try, and the commands that do this.
+#: Related words, and the commands for them.
 _RELATED = {
     'annotate': 'feedforward',
     'c': 'codegen',
@@ -81,7 +81,7 @@ def load_command(name: str) -> ModuleType:
 
 
 def nearest(word: str) -> List[str]:
-    """Return the commands that a word may mean, the best first; none if there is no such one.
+    """Return the commands that a word may mean, the best first; none if nothing is similar.
 
     >>> from rbd_ros.cli.command_line import nearest
     >>> nearest('simulte'), nearest('holding'), nearest('xyz')
@@ -98,7 +98,7 @@ def nearest(word: str) -> List[str]:
 
 
 def reject_arguments(parser: argparse.ArgumentParser, unknown: Sequence[str]) -> NoReturn:
-    """Report arguments that a command does not have, with options of similar names.
+    """Report unknown arguments of a command, with options of similar names.
 
     :param parser: the parser of the command
     :raises SystemExit: always, with exit code 2
@@ -109,7 +109,7 @@ def reject_arguments(parser: argparse.ArgumentParser, unknown: Sequence[str]) ->
     parser.error(f'unrecognized arguments: {" ".join(unknown)}{did_you_mean(similar)}')
 
 
-#: Meaning of the exit codes of every command; `--help` ends with them.
+#: Meanings of the exit codes of every command, which `--help` shows.
 EXIT_CODES = {
     0: 'done',
     1: 'the robot, a file or a value cannot be used',
@@ -126,7 +126,7 @@ def named_command(words: Sequence[str]) -> Optional[str]:
 def make_parser(named: Optional[str]) -> argparse.ArgumentParser:
     """Return the parser of the command line.
 
-    :param named: the command whose arguments it has
+    :param named: the command whose arguments are added
     :raises ImportError: if the module of that command cannot be loaded
     """
     parser, commands = _parser()

@@ -33,7 +33,7 @@ EXIT_CODES = {
     1: 'an error was found, or the robot, a file or a value cannot be used',
 }
 
-#: Title of a group of findings, and the findings.
+#: Title of a group, and its findings.
 Section = Tuple[str, List[Finding]]
 
 
@@ -63,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Check everything and print the findings.
 
-    :return: 0 if there are no errors, else 1
-    :raises ValueError: if there is no such robot, or --graph without ROS
+    :return: 0 if there are no errors, otherwise 1
+    :raises ValueError: if the robot does not exist, or for --graph without ROS
     """
     fills = arguments.density is not None
     if fills != bool(arguments.output) or fills and arguments.robot is None:
@@ -125,7 +125,7 @@ def _graph_findings(
 def _write_filled(
     source: Union[str, bytes], options: Dict[str, Any], density: float, path: str
 ) -> None:
-    """Write the URDF with inertias of shapes, and print which links have them."""
+    """Write the URDF with inertias of shapes, and print the affected links."""
     from rbd_ros.identification.urdf_patch import with_inertials
     from rbd_ros.robot.inertia_from_shapes import with_inertia_from_shapes
 

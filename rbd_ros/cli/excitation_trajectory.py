@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros excitation-trajectory robot.urdf`: a motion from which a robot can be identified."""
+"""`rbd_ros excitation-trajectory robot.urdf`: a motion for the identification of a robot."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    """Find the motion and write it.
+    """Compute the motion and write it.
 
     :return: 0
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a value that cannot be used
+    :raises ModelError: if the URDF cannot be converted to a model
+    :raises ValueError: for an invalid value
     """
     for option in ('period', 'point_spacing', 'velocity_scaling'):
         positive(f'--{option.replace("_", "-")}', getattr(arguments, option))
@@ -103,9 +103,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def ranges(words: Sequence[str]) -> Dict[str, Tuple[float, float]]:
-    """Return the ranges of joints of the command line.
+    """Return the ranges of joints from the command line.
 
-    :raises ValueError: for another text
+    :raises ValueError: for an invalid text
     """
     found = {}
     for word in words:

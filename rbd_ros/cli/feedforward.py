@@ -79,8 +79,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the trajectory, and write it with its efforts.
 
     :return: 0, or 3 if it exceeds a limit
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a trajectory or an option that cannot be used, naming it
+    :raises ModelError: if the URDF cannot be converted to a model
+    :raises ValueError: for an invalid trajectory or option, with its name
     """
     robot = Robot.from_urdf(
         named_robot(arguments),
@@ -143,7 +143,7 @@ def _factor(text: Optional[str]) -> Optional[float]:
 
 
 def report_lines(report: TrajectoryReport) -> List[str]:
-    """Return the lines of a report for people."""
+    """Return the lines of the text report."""
     lines = []
     for quantity, unit in _UNITS.items():
         margins = report.margins_of(quantity).values()

@@ -33,8 +33,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Run a scenario and write its report.
 
-    :return: 0 if all limits were kept, else 1
-    :raises ValueError: for a wrong scenario or controller
+    :return: 0 if all limits were kept, otherwise 1
+    :raises ValueError: for an invalid scenario or controller
     """
     if is_of_a_node(arguments):
         file = arguments.replay_recording
@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
         code, text = execute(arguments, _reject)
         print(text)
         return code
-    # Code that needs ROS runs in another process, as nodes do.
+    # Code that needs ROS runs in another process, like nodes.
     return subprocess.call([sys.executable, '-m', HIL_RUN, *words_of(arguments)])
 
 

@@ -69,8 +69,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Estimate, print, plot and write.
 
     :return: 0
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a recording that cannot be used, or a value out of range
+    :raises ModelError: if the URDF cannot be converted to a model
+    :raises ValueError: for an unusable recording, or a value out of range
     """
     if not 0.0 < arguments.confidence < 1.0:
         raise ValueError(f'--confidence must be between 0 and 1, got {arguments.confidence:g}')
@@ -115,7 +115,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lines(found: Found, confidence: float) -> List[str]:
-    """Return the lines of the report for people."""
+    """Return the lines of the text report."""
     estimate, percent = found.estimate, f'{100.0 * confidence:g} %'
     result = []
     if isinstance(found, PayloadEstimate):
@@ -172,19 +172,19 @@ def _payload_lines(found: PayloadEstimate, confidence: float) -> List[str]:
 
 
 def _numbers(values: Any, form: str, between: str) -> str:
-    """Return the numbers of a line; ? for those that are not determined."""
+    """Return the numbers of a line; ? for undetermined ones."""
     return between.join('?' if np.isnan(x) else f'{x:{form}}' for x in values)
 
 
 def _known(values: Any) -> Any:
-    """Return numbers for JSON, in lists; null for those that are not determined."""
+    """Return numbers for JSON, in lists; null for undetermined ones."""
     if np.ndim(values):
         return [_known(x) for x in values]
     return None if np.isnan(values) else float(values)
 
 
 def _of_the_file(found: Found) -> str:
-    """Return a note on values in the written URDF that are not measured; '' if all are."""
+    """Return a note about values in the written URDF that are not measured; '' if all are."""
     if isinstance(found, ModelEstimate):
         return (
             'the inertias are the nearest to the old ones that have the estimated combinations; '
@@ -210,7 +210,7 @@ def _quality(estimate: Estimate) -> List[str]:
 
 
 def facts(found: Found, confidence: float) -> Dict[str, Any]:
-    """Return the result in the types of JSON."""
+    """Return the result in JSON types."""
     estimate = found.estimate
     result: Dict[str, Any] = {
         'confidence': confidence,

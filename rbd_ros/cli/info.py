@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros info robot.urdf`: facts about the model of a URDF, for people or as JSON."""
+"""`rbd_ros info robot.urdf`: facts about the model of a URDF, as text or JSON."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from rbd_ros.robot.accuracy_diagnosis import diagnose
 from rbd_ros.robot.assembled import assembled
 
 _MAX_INDENT = 24
-_MAX_CHECKED = 1000  # degrees of freedom; for more, the mass matrix is not checked
-_MAX_DIAGNOSED = 200  # degrees of freedom; for more, its condition number is not found
+_MAX_CHECKED = 1000  # maximum DoFs for a check of the mass matrix
+_MAX_DIAGNOSED = 200  # maximum DoFs for its condition number
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> int:
     """Print facts about the model.
 
     :return: 0
-    :raises ModelError: if it cannot become a model
+    :raises ModelError: if the URDF cannot be converted to a model
     """
     options = model_options(arguments)
     model, q = (
@@ -56,9 +56,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def summary(model: Model, q: Optional[Sequence[float]] = None) -> Dict[str, Any]:
-    """Return facts about a model in the types of JSON; an absent limit is None.
+    """Return facts about a model in JSON types; a missing limit is None.
 
-    :param q: configuration that closes its loops, (nq,); None: the neutral one
+    :param q: configuration with closed loops, (nq,); None: the neutral one
     """
     masses = [0.0] * (len(model.bodies) + 1)
     links: List[List[str]] = [[] for _ in masses]
@@ -134,7 +134,7 @@ def _loop(model: Model, loop: LoopJoint) -> Dict[str, Any]:
 
 
 def _mobility(model: Model, q: Optional[Sequence[float]]) -> Dict[str, Any]:
-    """Return the mobility and the rank of the loop constraints, where the loops are closed."""
+    """Return the mobility and the rank of the loop constraints at a closed configuration."""
     at = [x for i in model.independent for x in model.body(i).joint.neutral()] if q is None else q
     found = mobility(model, at)
     return {
@@ -199,7 +199,7 @@ def _axis(joint: JointType) -> Union[List[float], None]:
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Return the lines of a report with the facts of `summary`."""
+    """Return the lines of a text report with the facts of `summary`."""
     bodies = facts['bodies']
     floating = facts['floating_base']
     lines = [

@@ -3,8 +3,8 @@
 """Entry point of the `rbd_ros` command.
 
 A command is a module of this package with `add_arguments(parser)` and `run(arguments)`, which
-returns the exit code. It is imported only when it is named, so that `rbd_ros info` does not wait
-for the imports of `rbd_ros identify`. Its `EXIT_CODES` are the exit codes that only it has.
+returns the exit code. It is imported on demand, so that `rbd_ros info` does not wait for the
+imports of `rbd_ros identify`. Its `EXIT_CODES` are specific exit codes.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from rbd_ros.cli.command_line import (
 from rbd_ros.model.errors import did_you_mean
 from rbd_ros.programs import INTERRUPTED, unguard
 
-#: Set by the shell that asks for completions.
+#: Set by the shell for completions.
 _COMPLETION = '_ARGCOMPLETE'
 
 
 class CompilationNotices(logging.Handler):
-    """Context manager that shows on a terminal alone what is compiled, one line a loop.
+    """Context manager that shows compilations on a terminal, one line per loop.
 
-    :param stream: where to show it; None: standard error
+    :param stream: output; None: standard error
 
     >>> from rbd_ros.cli.main import CompilationNotices
     >>> with CompilationNotices():
@@ -65,7 +65,7 @@ class CompilationNotices(logging.Handler):
 def main(argv: Optional[List[str]] = None) -> int:
     """Run the command.
 
-    :param argv: arguments without the program's name; those of the process by default
+    :param argv: arguments without the program's name; None: those of the process
     :return: exit code, see `EXIT_CODES` in command_line.py and in the modules of the commands
     """
     for name in ('stdout', 'stderr'):
@@ -77,7 +77,7 @@ def main(argv: Optional[List[str]] = None) -> int:
 
             return complete()
         return _run(sys.argv[1:] if argv is None else list(argv))
-    except KeyboardInterrupt:  # while modules are imported or arguments read, too
+    except KeyboardInterrupt:  # also during imports and parsing
         return INTERRUPTED
 
 
@@ -97,22 +97,22 @@ def _run(argv: List[str]) -> int:
         reject_arguments(arguments.parser, unknown)
     module = load_command(named)
     if hasattr(sys.stdout, 'reconfigure'):
-        sys.stdout.reconfigure(errors='backslashreplace')  # names of links may hold any character
+        sys.stdout.reconfigure(errors='backslashreplace')  # names of links may have any character
     try:
         unguard()
         with CompilationNotices():
             code: int = module.run(arguments)
         sys.stdout.flush()
         return code
-    except ValueError as error:  # ModelError is one
+    except ValueError as error:  # ModelError is a subclass
         return _fail(named, str(error), 1)
     except OSError as error:
         try:
             sys.stdout.flush()
-        except OSError:  # keep Python from trying again at exit
+        except OSError:  # prevents another attempt at exit
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if isinstance(error, BrokenPipeError):
-            return 0  # the reader (head, less) has seen enough
+            return 0  # the reader (head, less) has ended
         return _fail(named, str(error), 1)
 
 

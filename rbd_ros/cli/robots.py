@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros robots`: the robots that have a name in commands, launch files and `Robot`."""
+"""`rbd_ros robots`: the names of robots for commands, launch files and `Robot`."""
 
 from __future__ import annotations
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from rbd_ros.viewer.watching import WatchSession
 
 _RECORDED = 10.0  # without --duration [s]
-_NOTICES = 5  # that are printed
+_NOTICES = 5  # maximum number that is printed
 
 _OF_A_ROBOT = ('start', 'hold_start', 'gravity_compensation', 'watch', 'srdf')
 
@@ -149,10 +149,10 @@ def add_page_options(parser: argparse.ArgumentParser, duration: str) -> None:
 def run(arguments: argparse.Namespace) -> int:
     """Simulate.
 
-    :return: 0, or 130 if Ctrl-C ends it
-    :raises ModelError: if the URDF cannot become a model, or that model cannot be simulated
-    :raises ValueError: for an option that cannot be used, a port in use, a file that cannot be
-        written, or dynamics that are not finite
+    :return: 0, or 130 after Ctrl-C
+    :raises ModelError: if the URDF cannot be converted to a model, or the model not simulated
+    :raises ValueError: for an invalid option, a port in use, a file that cannot be written, or
+        dynamics that are not finite
     """
     duration = positive('--duration', arguments.duration)
     if arguments.record is not None:
@@ -175,7 +175,7 @@ def run(arguments: argparse.Namespace) -> int:
     if static_reason is not None and arguments.record is not None:
         raise ValueError(static_reason)
     if robot is not None or simulator.robots:
-        model = simulator.robot.model  # with the robots of the world that move
+        model = simulator.robot.model  # includes movable robots of the world
     scene = make_scene(model, arguments.shapes, world=simulator.world)
     if arguments.start is not None:
         start_option.begin(arguments.start, simulator, robot)
@@ -267,11 +267,11 @@ def serve(arguments: argparse.Namespace, session: Union[LiveSession, WatchSessio
     """
 
     def interrupt(*_: object) -> None:
-        # An exception that is raised in a destructor is lost.
+        # An exception in a destructor would be lost.
         session.stopped = True
         raise KeyboardInterrupt
 
-    # SIGINT stays ignored under nohup. Only the main thread can set handlers of signals.
+    # SIGINT stays ignored under nohup. Only the main thread can set signal handlers.
     ours = (
         threading.current_thread() is threading.main_thread()
         and signal.getsignal(signal.SIGINT) is signal.default_int_handler

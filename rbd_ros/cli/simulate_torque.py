@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torques that `rbd_ros simulate` applies: none, gravity torques, or those that hold the start."""
+"""Torques of `rbd_ros simulate`: none, gravity torques, or those that hold the start."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from rbd_ros.viewer.joint_commands import hold_joints, Torque
 
 
 def chosen_torque(simulator: Simulator, hold_start: bool, compensation: bool) -> Optional[Torque]:
-    """Return the chosen torque, None for none; joints of a robot with a floating base get servos.
+    """Return the chosen torque; None for none, and for a floating base, whose joints get servos.
 
     :param simulator: the simulation, at its start
     :param hold_start: whether the torque holds the start
     :param compensation: whether it compensates gravity
-    :raises ValueError: if this robot cannot have it, naming the option
+    :raises ValueError: if this robot does not support it, with the option
     """
     model, robot = simulator.robot.model, simulator.robot
     if not (hold_start or compensation):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros static-torque robot.urdf`: whether effort limits hold the robot against gravity.
 
-A build can use the exit code as a gate, so a robot that cannot be judged does not pass.
+A build can use the exit code as a check, so a robot that cannot be judged does not pass.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ EXIT_CODES = {
     'floating), or the command line is wrong',
 }
 _MAX_SAMPLES = 10**6
-_OUTSIDE = 1e-4  # of a limit, by which a pose may be beyond it: numbers are typed [rad or m]
+_OUTSIDE = 1e-4  # tolerance of typed positions to a limit [rad or m]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -80,8 +80,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Check the poses and print the table.
 
     :return: 0 if all poses can be held, 1 if some cannot, 2 if that cannot be judged
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a wrong pose, number or payload
+    :raises ModelError: if the URDF cannot be converted to a model
+    :raises ValueError: for an invalid pose, number or payload
     """
     if not 1 <= arguments.samples <= _MAX_SAMPLES:
         raise ValueError(f'--samples must be from 1 to {_MAX_SAMPLES}, got {arguments.samples}')
@@ -113,7 +113,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _unknown(reason: str) -> Dict[str, Any]:
-    """Return the facts about a robot that cannot be judged at all."""
+    """Return the facts about a robot that cannot be judged."""
     return {'held': None, 'not_judged': [{'joint': None, 'reason': reason}]}
 
 
@@ -139,7 +139,7 @@ def _examined(robot: Robot, arguments: argparse.Namespace) -> StaticTorqueMargin
 
 
 def _pose(robot: Robot, text: str) -> np.ndarray:
-    """Return the position variables of a pose of the command line, within the limits, (nq,)."""
+    """Return the position variables of a pose from the command line, within limits, (nq,)."""
     pose = robot.clamp(robot.neutral())
     if '=' in text:
         place_joints('--pose', joint_values('--pose', text), robot, pose)
@@ -165,11 +165,11 @@ def _pose(robot: Robot, text: str) -> np.ndarray:
 def summary(
     robot: Robot, found: StaticTorqueMargin, sampled: bool = True, payload: Optional[str] = None
 ) -> Dict[str, Any]:
-    """Return facts about the static torques in the types of JSON; an absent limit is None.
+    """Return facts about the static torques in JSON types; a missing limit is None.
 
-    :param found: what was found
-    :param sampled: whether the poses are random ones and those of the search
-    :param payload: payload as the command line gives it
+    :param found: the torques
+    :param sampled: whether the poses are random ones and the worst one of a search
+    :param payload: payload text of the command line
     """
     held, worst, maxima = found.within_limits, found.worst_poses, found.maxima
     not_judged = [{'joint': name, 'reason': why} for name, why in found.unjudged.items()]
@@ -214,12 +214,12 @@ def summary(
 
 
 def _verdict(held: bool, unknown: bool) -> Optional[bool]:
-    """Return whether it is held; None if masses or limits are missing for the answer."""
+    """Return whether it is held; None if missing masses or limits prevent an answer."""
     return None if held and unknown else held
 
 
 def report(facts: Dict[str, Any]) -> List[str]:
-    """Return the lines of a report with the facts of `summary`."""
+    """Return the lines of a text report with the facts of `summary`."""
     how = ', random poses and the worst one that a search found' if facts['sampled'] else ' given'
     load = f' with payload {facts["payload"]} (kg@link)' if facts['payload'] else ''
     lines = [f'{facts["name"]}{load}: {plural(facts["poses"], "pose")}{how}', '']

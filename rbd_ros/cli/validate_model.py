@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> int:
     """Print the errors of the model.
 
     :return: 0
-    :raises ModelError: if the URDF cannot become a model
-    :raises ValueError: for a recording that cannot be used
+    :raises ModelError: if the URDF cannot be converted to a model
+    :raises ValueError: for an unusable recording
     """
     robot = robot_of(described(arguments), model_options(arguments))
     recording, missing_joints = (
@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def lines(found: ModelValidation) -> List[str]:
-    """Return the lines of the report for people."""
+    """Return the lines of the text report."""
     rows = [
         (
             fit.joint,

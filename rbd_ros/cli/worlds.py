@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros worlds`: the worlds that have a name in commands and launch files."""
+"""`rbd_ros worlds`: the names of worlds for commands and launch files."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Identification from recorded joint states: payload, inertias and friction, without ROS.
 
-Recordings are read from CSV, MCAP and bags of ROS 2. The estimates say how sure they are.
+Recordings are read from CSV, MCAP and ROS 2 bags. Estimates have confidence intervals.
 """
 
 from __future__ import annotations

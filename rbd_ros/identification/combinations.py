@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertial parameters that a recording determines, by themselves or only in combinations.
+"""Inertial parameters that a recording determines, individually or only in combinations.
 
-A base parameter is named after its first inertial parameter, whose place is the pivot of a row in
-reduced echelon form. If nothing comes with it, it is that parameter; if something does, neither is
-known by itself, and only their combination has a value and an interval.
+A base parameter is named after its first inertial parameter, which is the pivot of a row in
+reduced echelon form. Without further terms it is that parameter; otherwise none of them is known
+individually, and only their combination has a value and an interval.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from typing import Dict, List, Sequence, Tuple
 
 from rbd_ros.algorithms.regressors.base_parameters import BaseParameters
 
-_MAX_TERMS = 3  # that a name spells out beside the first
+_MAX_TERMS = 3  # further terms that a name contains
 
 
 def determined(base: BaseParameters) -> Tuple[int, ...]:
-    """Return the numbers of the inertial parameters that are base parameters by themselves.
+    """Return the indices of the inertial parameters that are base parameters by themselves.
 
-    :param base: base parameters of a robot, or of what a link carries
+    :param base: base parameters of a robot, or of a link's payload
 
     >>> from rbd_ros.identification.combinations import determined
     >>> base = robot.regressors.base_parameters()
@@ -42,7 +42,7 @@ def combinations(base: BaseParameters, names: Sequence[str]) -> List[Dict[str, f
 
 
 def combination_name(terms: Dict[str, float]) -> str:
-    """Return the name of a combination, as 'Ixx - Izz + 0.25 m'; its first terms if it is long.
+    """Return the name of a combination, such as 'Ixx - Izz + 0.25 m', shortened if it is long.
 
     :param terms: factors by name, the first of which is 1
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motions that excite the parameters of a robot: finite Fourier series within its limits.
 
-The condition number of the equations says how much noise of efforts grows in the estimates; it is
-made small by the choice of the amplitudes. Motions begin and end at rest in the same place.
+The condition number of the equations is the amplification of effort noise in the estimates; the
+choice of the amplitudes reduces it. Motions begin and end at rest in the same place.
 
 Source: Swevers, Ganseman, Tukel, De Schutter and Van Brussel, "Optimal robot excitation and
 identification" (IEEE T-RA 1997).
@@ -25,11 +25,11 @@ from rbd_ros.identification.recording import Floats
 from rbd_ros.robot import Robot
 
 HARMONICS = 5
-#: Of the optimization: random starts, evaluations from the best one, states of each.
+#: For the optimization: random starts, evaluations from the best one, states of each.
 STARTS, EVALUATIONS, STATES = 30, 1500, 60
-#: Share of the limits that motions use; range of joints without limits [rad or m], [rad/s, m/s].
+#: Used fraction of the limits; range and speed of joints without limits [rad or m], [rad/s, m/s].
 USED, FREE_RANGE, FREE_SPEED = 0.9, 1.0, 1.0
-#: Times that a motion is made smaller until its efforts are within the limits.
+#: Maximum number and factor of reductions of a motion, until its efforts are within the limits.
 SHRINKS, SHRINK = 40, 0.9
 
 
@@ -38,8 +38,8 @@ class Excitation:
     """A motion that excites base parameters and friction.
 
     :param trajectory: the motion with its efforts
-    :param condition_number: condition number of the equations, columns scaled to the same length
-    :param period: of the motion [s]
+    :param condition_number: condition number of the equations with columns of equal norm
+    :param period: period of the motion [s]
 
     >>> from rbd_ros.identification import excitation
     >>> excitation(robot, period=8.0).period
@@ -62,18 +62,16 @@ class _Series:
     speed: Floats
 
     def motion(self, x: Floats, times: Floats) -> Tuple[Floats, Floats, Floats]:
-        """Return the largest motion that keeps the limits, (T, n) each.
+        """Return positions, velocities, accelerations of the largest feasible motion, (T, n).
 
-        Positions, velocities and accelerations.
-
-        :param x: where each joint moves about, from -1 to 1 of what its range leaves, then its
+        :param x: center of each joint's motion, from -1 to 1 of its remaining range, then its
             amplitudes of the harmonics above the first
         :param times: (T,) [s]
         """
         n = len(self.low)
         share, amplitudes = np.tanh(x[:n]), x[n:].reshape(2, HARMONICS - 1, n)
         w = 2.0 * math.pi / self.period * np.arange(1, HARMONICS + 1)
-        # The first harmonic makes velocity and acceleration zero where the motion begins.
+        # The first harmonic makes velocity and acceleration zero at the start.
         a = np.concatenate([-amplitudes[0].sum(axis=0)[None], amplitudes[0]])
         b = amplitudes[1]
         first = -(w[1:, None] * b).sum(axis=0) / w[0]
@@ -88,7 +86,7 @@ class _Series:
         width = np.maximum(np.ptp(q, axis=0), 1e-9)
         fastest = np.maximum(np.abs(v).max(axis=0), 1e-9)
         scale = np.minimum((self.high - self.low) / width, self.speed / fastest)
-        # What the range leaves when the motion needs less of it.
+        # The remaining range if the motion needs less.
         room = 0.5 * ((self.high - self.low) - scale * width)
         middle = 0.5 * (self.high + self.low) + share * room
         center = middle - scale * 0.5 * (q.max(axis=0) + q.min(axis=0))
@@ -107,20 +105,20 @@ def excitation(
     seed: int = 1,
     progress: Optional[Callable[[float], Any]] = None,
 ) -> Excitation:
-    """Return the motion that excites the base parameters of a robot well, within its limits.
+    """Return a motion within the limits that excites the base parameters of a robot well.
 
-    Positions, velocities and efforts keep their limits; collisions are not looked at: leave
-    them no room by `ranges`, and look at the motion before a robot makes it.
+    Positions, velocities and efforts keep their limits. Collisions are not checked: exclude them
+    by `ranges`, and look at the motion before a robot executes it.
 
-    :param robot: the robot, its limits and friction
-    :param period: how long the motion takes [s]
+    :param robot: the robot with its limits and friction
+    :param period: duration of the motion [s]
     :param point_spacing: time between two points [s]
-    :param start_time: time of the first point [s], in which a controller takes the robot there
-    :param ranges: lowest and highest position of joints, by name, within their limits
-    :param velocity_scaling: share of the velocity limits that may be used, as in MoveIt
-    :param seed: of the optimization, which is reproducible
-    :param progress: called with the share of the optimization that is done, at least
-    :raises ValueError: for an argument that cannot be used, or efforts that hold the robot nowhere
+    :param start_time: time of the first point, until which a controller moves the robot there [s]
+    :param ranges: minimum and maximum position of joints, by name, within their limits
+    :param velocity_scaling: usable fraction of the velocity limits, as in MoveIt
+    :param seed: seed of the optimization, which is reproducible
+    :param progress: called with a lower bound of the finished fraction of the optimization
+    :raises ValueError: for an invalid argument, or efforts that cannot hold the robot anywhere
         within the ranges
 
     >>> from rbd_ros.identification import excitation
@@ -170,7 +168,7 @@ def excitation(
     best = minimize(cost, best, method='L-BFGS-B', options={'maxfun': EVALUATIONS}).x
     times = period * np.arange(count + 1) / count
     q, v, a = series.motion(best, times)
-    v[[0, -1]] = a[[0, -1]] = 0.0  # but for rounding
+    v[[0, -1]] = a[[0, -1]] = 0.0  # exact zeros
     q = _within_efforts(feedforward, q, v, a)
     condition = _condition(robot, base, q, v, a)
     trajectory = JointTrajectory(robot.joint_names, (start_time + times).tolist(), q, v, a)
@@ -178,7 +176,7 @@ def excitation(
 
 
 def _ranges(robot: Robot, given: Mapping[str, Tuple[float, float]]) -> Tuple[Floats, Floats]:
-    """Return the lowest and highest positions that the motion may have."""
+    """Return the minimum and maximum positions of the motion."""
     low, high = robot.lower_limits.copy(), robot.upper_limits.copy()
     none = ~(np.isfinite(low) & np.isfinite(high))
     low[none], high[none] = -FREE_RANGE, FREE_RANGE
@@ -206,23 +204,23 @@ def _condition(robot: Robot, base: BaseParameters, q: Floats, v: Floats, a: Floa
     for j in range(n):
         A[:, j, count + j] = v[:, j]
         A[:, j, count + n + j] = np.sign(v[:, j])
-    # Strong joints are measured with more noise than weak ones.
+    # Strong joints have more measurement noise than weak ones.
     limits = robot.effort_limits
     weights = np.where(np.isfinite(limits) & (limits > 0.0), limits, 1.0)
     flat = (A / weights[:, None]).reshape(-1, count + 2 * n)
     length = np.linalg.norm(flat, axis=0)
     length[length == 0.0] = 1.0
-    # Squares of the singular values, in a tenth of the time of an SVD. They are good to 1e-16 of
-    # the largest, so that condition numbers up to 1e7 are right, where some dozens are aimed at.
+    # Squares of the singular values, in a tenth of the time of an SVD, accurate to 1e-16 of the
+    # largest: condition numbers are accurate up to 1e7, and the optimum is some dozens.
     columns = flat / length
     squares = np.linalg.eigvalsh(columns.T @ columns)
     return float(np.sqrt(squares[-1] / max(squares[0], 1e-16 * squares[-1])))
 
 
 def _within_efforts(feedforward: Feedforward, q: Floats, v: Floats, a: Floats) -> Floats:
-    """Return positions of a motion made smaller until its efforts are allowed; v and a in place.
+    """Return positions of a motion reduced until its efforts are within limits; v, a in place.
 
-    :raises ValueError: if they never are
+    :raises ValueError: if that is not possible
     """
     limits = feedforward.settings.effort_limits
     middle = 0.5 * (q.max(axis=0) + q.min(axis=0))

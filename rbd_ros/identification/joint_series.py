@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Raw joint states of a file, and the topic that they are taken from."""
+"""Raw joint states of a file, and the selection of their topic."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import numpy as np
 from rbd_ros.control.robot_joints import listed, shown
 from rbd_ros.identification.recording import GAP, Recording, recording_of, RecordingError
 
-#: Maximum number of numbers that are read of a file.
+#: Maximum number of numbers read from a file.
 MAX_NUMBERS = 200_000_000
 
 
 class JointSeries:
-    """Raw joint states, by the names that their messages have.
+    """Raw joint states, by the joint names of their messages.
 
-    :param label: what the file is called in messages
+    :param label: name of the file in messages
     """
 
     def __init__(self, label: str):
@@ -30,7 +30,7 @@ class JointSeries:
         self._origin: Optional[int] = None
 
     def seconds(self, stamp: int) -> float:
-        """Time since the first stamp [s]: in seconds since 1970, doubles keep 0.2 us only.
+        """Return the time since the first stamp [s]; doubles of 1970 time are exact to 0.2 us.
 
         :param stamp: time [ns]
         """
@@ -39,9 +39,9 @@ class JointSeries:
         return 1e-9 * (stamp - self._origin)
 
     def add(self, time: float, names: Tuple[str, ...], position: Any, effort: Any) -> None:
-        """Take a joint state; without positions or efforts for all names it is only counted.
+        """Add a joint state; without positions or efforts for all names it is only counted.
 
-        :param time: [s]
+        :param time: time [s]
         :param names: joint names
         :param position: (n,) or None [rad or m]
         :param effort: (n,) or None [N m or N]
@@ -59,9 +59,9 @@ class JointSeries:
         self._rows.setdefault(names, []).append(row)
 
     def recording(self) -> Recording:
-        """Return the recording of the most frequent names, and of joints that came between them.
+        """Return the recording of the most frequent names, and of joints in messages in between.
 
-        :raises RecordingError: if there is none, saying what there was instead
+        :raises RecordingError: if there is none, with the reason
         """
         if not self._rows:
             if self.without_effort:
@@ -118,10 +118,10 @@ class JointSeries:
 def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
     """Return the positions and efforts of joints at other times; None if there are too few.
 
-    NaN where there were none for a while: there, nothing is known of the robot.
+    NaN within gaps, where the state is unknown.
 
     :param rows: time [s], positions and efforts, unchanged
-    :param times: increasing as far as they are used [s], (N,)
+    :param times: increasing in the used part [s], (N,)
     """
     stamps, first = np.unique([row[0] for row in rows], return_index=True)
     if len(stamps) < 2:
@@ -141,7 +141,7 @@ def _interpolated(rows: List[Tuple[float, Any, Any]], times: Any) -> Any:
 
 
 def topics_of(requested: str, topics: Iterable[str]) -> List[str]:
-    """Return the topics of joint states with a name, or else those that end with it."""
+    """Return the topics of joint states with this name, or otherwise those that end with it."""
     given = list(topics)
     plain = requested.strip('/')
     exact = [topic for topic in given if topic.strip('/') == plain]
@@ -149,9 +149,9 @@ def topics_of(requested: str, topics: Iterable[str]) -> List[str]:
 
 
 def chosen_topics(label: str, requested: str, topics: Iterable[str]) -> List[str]:
-    """Return the topics of joint states in a file: the only one, or those that are named.
+    """Return the topics of joint states in a file: the only one, or the named ones.
 
-    :raises RecordingError: if no topic, or more than one, has the name; it lists the topics
+    :raises RecordingError: if a name matches no topic, or several, with the list of topics
     """
     given = sorted(set(topics))
     which = f'there are {listed(given)}' if given else 'there are none of joint states'

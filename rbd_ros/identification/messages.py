@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint states in files of messages: MCAP, and the SQLite files of ROS 2 bags.
+"""Joint states in message files: MCAP, and the SQLite files of ROS 2 bags.
 
-MCAP files that were cut off while they were written are read as far as they go. A message is that
-of ROS 2 (CDR), or JSON with the same fields.
+Truncated MCAP files are read as far as possible. A message is a ROS 2 message (CDR), or JSON with
+the same fields.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ Decoder = Callable[[JointSeries, bytes, int], None]
 
 
 class CdrMessages:
-    """Joint states as ROS 2 serializes them."""
+    """Joint states in ROS 2 serialization."""
 
     def __init__(self) -> None:
         self._reader = JointStateReader()
 
     def __call__(self, series: JointSeries, data: bytes, received: int) -> None:
-        """Take a message into a series; one that cannot be read is counted.
+        """Add a message to a series; count an unreadable one.
 
         :param data: the message
-        :param received: when it was recorded [ns], which counts if it has no stamp
+        :param received: time of recording [ns], used if it has no stamp
         """
         try:
             message = self._reader.read(bytes(data))
@@ -52,7 +52,7 @@ class CdrMessages:
 
 
 def json_message(series: JointSeries, data: bytes, received: int) -> None:
-    """Take a message in JSON, with the fields of a JointState, into a series."""
+    """Add a JSON message with the fields of a JointState to a series."""
     try:
         content = json.loads(data)
         names = tuple(map(str, content['name']))
@@ -68,9 +68,9 @@ def json_message(series: JointSeries, data: bytes, received: int) -> None:
 
 
 def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
-    """Compute the joint states of an MCAP file, as far as it was written.
+    """Read the joint states of an MCAP file, which may be truncated.
 
-    :raises RecordingError: if the library is missing, or it is no MCAP file
+    :raises RecordingError: if the library is missing, or it is not an MCAP file
     """
     reader = McapReader(path)
     reason = unavailable_reason()
@@ -95,7 +95,7 @@ def read_mcap(path: Path, topic: str, series: JointSeries) -> None:
 
 
 def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
-    """Return the reader of a channel's messages; None if they are no joint states."""
+    """Return the decoder of a channel's messages; None if they are not joint states."""
     if encoding == 'cdr' and schema in JOINT_STATES:
         return CdrMessages()
     if encoding == 'json' and (schema in JOINT_STATES or schema.endswith('JointState')):
@@ -108,10 +108,10 @@ def _decoder(schema: str, encoding: str) -> Optional[Decoder]:
 
 @contextmanager
 def _opened(path: Path) -> Iterator[sqlite3.Connection]:
-    """Open a bag, whose messages are stored, for reading.
+    """Open the SQLite file of a bag for reading.
 
-    :raises sqlite3.DatabaseError: if it is none
-    :raises OSError: if it cannot be unpacked
+    :raises sqlite3.DatabaseError: if it is another file
+    :raises OSError: if it cannot be decompressed
     """
     with (
         unpacked_file(path, MAX_RECORDING) as plain,
@@ -125,13 +125,13 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
             "select count(*) from sqlite_master where type = 'table' and name in (?, ?)",
             ('topics', 'messages'),
         ).fetchone()
-        if tables != (2,):  # a view may compute without end
+        if tables != (2,):  # the query of a view may not end
             raise sqlite3.DatabaseError('it has no tables topics and messages')
         yield bag
 
 
 def read_bag(path: Path, topic: str, series: JointSeries) -> None:
-    """Compute the joint states of the SQLite file of a ROS 2 bag.
+    """Read the joint states of the SQLite file of a ROS 2 bag.
 
     :raises RecordingError: if the file is not of this format
     """
@@ -177,9 +177,9 @@ def read_bag(path: Path, topic: str, series: JointSeries) -> None:
 
 
 def read_robot_description(path: Path) -> Optional[str]:
-    """Return the text of the first robot description in a file, None if there is none.
+    """Return the text of the first robot description in a file; None without one.
 
-    :param path: file .mcap or .db3, which may be compressed
+    :param path: file .mcap or .db3, possibly compressed
     :raises RecordingError: if the file is not of this format
     """
     is_mcap = path.name.lower().removesuffix('.zstd').endswith('.mcap')
@@ -216,9 +216,9 @@ def _of_bag(path: Path) -> Iterator[bytes]:
 
 
 def is_description(topic: str, kind: str) -> bool:
-    """Return whether robot descriptions are on a topic.
+    """Return whether a topic has robot descriptions.
 
-    :param topic: its name, which may have a namespace
+    :param topic: its name, possibly with a namespace
     :param kind: type of its messages
     """
     return topic.rpartition('/')[2] == 'robot_description' and kind in STRINGS

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Measured efforts against those of the model: where the model of a robot is wrong, and how.
+"""Comparison of measured efforts with those of the model, with likely causes of errors.
 
-For each joint the error is split into parts that have causes: an offset of the sensor, a scale
-(gear ratio or motor constant), friction that the description lacks. A payload of the last link
-that would explain the errors of all joints is found as well.
+For each joint the error is decomposed by its causes: offset of the sensor, scale (gear ratio or
+motor constant), friction missing in the description. A payload of the last link that explains the
+errors of all joints is identified as well.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.identification.recording_equations import friction_of, measured_joints
 from rbd_ros.robot import Robot
 
-#: Share of the squared error that a cause explains for it to be reported, and size of the error
-#: beside the effort.
+#: Explained fraction of the squared error for a cause to be reported, and size of the error
+#: relative to the effort.
 DISTINCT, LARGE = 0.3, 0.02
 
 
@@ -32,11 +32,11 @@ class JointFit(NamedTuple):
     :param error: root mean square of measured minus predicted effort [N m or N]
     :param effort: root mean square of the measured effort [N m or N]
     :param bias: mean of the error [N m or N]
-    :param scale: measured over predicted effort, by least squares without other causes
-    :param viscous: viscous friction that is missing [N m s/rad or N s/m]
-    :param coulomb: Coulomb friction that is missing [N m or N]
-    :param explained: share of the squared error that these four explain
-    :param hint: what is most likely wrong, '' if nothing stands out
+    :param scale: measured / predicted effort, by least squares without other causes
+    :param viscous: missing viscous friction [N m s/rad or N s/m]
+    :param coulomb: missing Coulomb friction [N m or N]
+    :param explained: fraction of the squared error that these four explain
+    :param hint: most likely cause, '' without a clear one
 
     >>> from rbd_ros.identification import validate_model
     >>> bool(validate_model(robot, recorded()).joints[0].relative_error < 0.02)
@@ -55,7 +55,7 @@ class JointFit(NamedTuple):
 
     @property
     def relative_error(self) -> float:
-        """Error as part of the effort."""
+        """Error relative to the effort."""
         return self.error / self.effort if self.effort else np.inf
 
 
@@ -67,10 +67,10 @@ class ModelValidation:
     :param times: (S,) [s]
     :param measured: (S, n) [N m or N]
     :param predicted: (S, n) [N m or N]
-    :param joints: what is known of each joint
-    :param payload: payload of the last link that would explain the errors; None if none would
-    :param payload_explained: share of the squared errors, each joint by its own effort, that it
-        would explain
+    :param joints: results by joint
+    :param payload: payload of the last link that would explain the errors; None: none
+    :param payload_explained: fraction of the squared errors that it would explain, with each joint
+        relative to its effort
     :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import validate_model
@@ -100,8 +100,8 @@ def validate_model(
 
     :param robot: the robot, with friction of its description
     :param recording: see `read_recording`
-    :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
-    :param missing_joints: positions at which joints rested that the recording lacks [rad or m]
+    :param cutoff: cutoff frequency of the filter [Hz]; 0: 10, or less for a slow recording
+    :param missing_joints: constant positions of joints that the recording lacks [rad or m]
     :raises RecordingError: if the recording cannot be used
 
     >>> from rbd_ros.identification import validate_model
@@ -131,7 +131,7 @@ def validate_model(
         _fit(name, y[:, k], p[:, k], speed[:, k], side[:, k]) for k, name in enumerate(names)
     )
     payload, share = _payload(robot, whole, cutoff, fits)
-    if payload is not None:  # which looks like many things at single joints
+    if payload is not None:  # it has many apparent causes at single joints
         fits = tuple(fit._replace(hint='payload' if fit.hint else '') for fit in fits)
     return ModelValidation(names, np.concatenate(times), y, p, fits, payload, share, whole.notes)
 
@@ -145,7 +145,7 @@ def _fit(name: str, y: Floats, p: Floats, v: Floats, sign: Floats) -> JointFit:
     total = float(error @ error)
     left = error - unit @ np.linalg.lstsq(unit, error, rcond=_ALIKE)[0]
     explained = 1.0 - float(left @ left) / total if total else 0.0
-    alone = unit.T @ error  # of each cause by itself
+    alone = unit.T @ error  # of each cause alone
     dry = unit[:, [0, 2, 3]]
     _, viscous, coulomb = np.linalg.lstsq(dry, error, rcond=_ALIKE)[0] / length[[0, 2, 3]]
     values = (float(error.mean()), float(1.0 + alone[1] / length[1]), viscous, coulomb)
@@ -170,7 +170,7 @@ _CAUSES = (
 def _payload(
     robot: Robot, recording: Recording, cutoff: float, fits: Tuple[JointFit, ...]
 ) -> Tuple[Optional[PayloadEstimate], float]:
-    """Return the payload of the last link, and the share of the errors that it explains."""
+    """Return the payload of the last link, and the fraction of the errors that it explains."""
     link = last_link(robot)
     try:
         found = identify_payload(robot, recording, link, cutoff=cutoff)
@@ -185,7 +185,7 @@ def _payload(
 
 
 def last_link(robot: Robot) -> str:
-    """Return the link that is furthest from the base, where tools are."""
+    """Return the link that is furthest from the base, usually the tool."""
     depth = {0: 0}
     for i, body in robot.model.outward():
         depth[i] = depth[body.parent] + 1

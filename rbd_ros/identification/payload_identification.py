@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Payload of a robot from a recording: mass, center of mass and inertia.
 
-The model of the robot without it is known. Ten parameters are left, in which the efforts are
-linear. Few joints show only some of them, or combinations of them: the others are NaN, and not
-what some body with these combinations has. Those that no body can have are replaced by the nearest
-that one can, through the log-Cholesky parameters of its pseudo-inertia.
+The model of the robot without payload is known, so the efforts are linear in the ten parameters. A
+few joints only show some of them, or combinations: undetermined parameters are NaN, not those of a
+possible body. An unphysical estimate is replaced by the nearest physical one, with the
+log-Cholesky parameters of its pseudo-inertia.
 
 Source: Atkeson, An and Hollerbach, "Estimation of inertial parameters of manipulator loads and
 links" (Int. J. Robotics Research 1986); Rucker and Wensing, "Smooth parameterization of rigid-body
@@ -41,31 +41,31 @@ from rbd_ros.robot.families.regressors_family import NAMES
 from rbd_ros.spatial import RigidBodyInertia
 from rbd_ros.spatial.pseudo_inertia import from_log_cholesky, log_cholesky
 
-#: Radius of gyration that a payload is taken to have where the motion does not show it [m].
+#: Assumed radius of gyration of a payload if the motion does not determine it [m].
 GYRATION = 0.05
-#: How sure that is, beside measurements: standard deviation of log-Cholesky parameters.
+#: Confidence in it relative to measurements: standard deviation of log-Cholesky parameters.
 LOOSE = 30.0
-#: Share of a moment of inertia about the origin that the center of mass is given.
+#: Fraction of a moment of inertia about the origin that is assigned to the center of mass.
 _CENTRAL = 0.5
-#: Standard deviations, and part of the largest parameter, by which a body may miss the estimate.
+#: Standard deviations, and fraction of the largest parameter, by which a body may miss the
+#: estimate.
 _SIGNIFICANT, _CLOSE = 3.0, 1e-6
-#: A payload of less mass than this is none [kg].
+#: A smaller mass counts as no payload [kg].
 LIGHTEST = 1e-6
 
 
 @dataclass(frozen=True)
 class PayloadEstimate:
-    """Payload of a link, and the estimate from which it comes.
+    """Payload of a link, and the estimate behind it.
 
     :param link: name of the link
     :param parameters: ten inertial parameters in link coordinates, (10,) [kg, kg m, kg m^2]; NaN
-        those that the recording does not determine, all zero if there is no payload
-    :param estimate: what the equations say: parameters and combinations of them, then friction and
-        offsets
+        if undetermined, all zero without a payload
+    :param estimate: estimated parameters and combinations, then friction and offsets
     :param combinations: inertial parameters in each of the first of these, with their factors
-    :param identified: those of the ten parameters that the recording determines by themselves
-    :param body: parameters of a body that has what was found, (10,); what was not is chosen
-    :param adjusted: whether the estimate was one that no body can have
+    :param identified: those of the ten parameters that the recording determines individually
+    :param body: parameters of a body that agrees with the estimate, (10,); others are chosen
+    :param adjusted: whether the estimate was unphysical
     :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import identify_payload
@@ -90,12 +90,12 @@ class PayloadEstimate:
 
     @property
     def mass(self) -> float:
-        """Mass [kg]; NaN if the recording does not determine it."""
+        """Mass [kg]; NaN if undetermined."""
         return float(self.parameters[0])
 
     @property
     def center(self) -> Floats:
-        """Center of mass in link coordinates, (3,) [m]; NaN where it is not determined."""
+        """Center of mass in link coordinates, (3,) [m]; NaN if undetermined."""
         if self.mass < LIGHTEST:
             return np.zeros(3)
         center: Floats = self.parameters[1:4] / self.mass
@@ -110,9 +110,9 @@ class PayloadEstimate:
         return np.array(body.mass_center()[2], dtype=float)
 
     def center_deviations(self) -> Optional[Floats]:
-        """Return the standard deviations of the center of mass, (3,) [m], NaN if not determined.
+        """Return the standard deviations of the center of mass, (3,) [m], NaN if undetermined.
 
-        None if no part of it is.
+        None if no component is determined.
         """
         at = {next(iter(terms)): k for k, terms in enumerate(self.combinations) if len(terms) == 1}
         found = [name in at for name in NAMES[1:4]]
@@ -131,14 +131,14 @@ class PayloadEstimate:
     def inertia_deviations(self) -> Optional[Floats]:
         """Return the standard deviations of the inertia about the center of mass, (3, 3) [kg m^2].
 
-        None if the recording does not determine it.
+        None if undetermined.
         """
         if len(self.identified) < len(NAMES) or self.mass < LIGHTEST:
             return None
         mass, h = self.estimate.values[0], self.estimate.values[1:4]
         rows, columns = np.triu_indices(3)
         diagonal, unit = (rows == columns)[:, None], np.eye(3)
-        # I_C = I - (h . h 1 - h h^T) / m, differentiated for m, h = m c and I.
+        # I_C = I - (h . h 1 - h h^T) / m, differentiated by m, h = m c and I.
         moved = diagonal[:, 0] * (h @ h) - h[rows] * h[columns]
         across = 2.0 * diagonal * h - unit[rows] * h[columns, None] - unit[columns] * h[rows, None]
         slopes = np.column_stack([moved / mass**2, -across / mass, np.eye(6)])
@@ -158,19 +158,19 @@ def identify_payload(
     cutoff: float = 0.0,
     missing_joints: Optional[Mapping[str, float]] = None,
 ) -> PayloadEstimate:
-    """Return the payload that a link carried while states were recorded.
+    """Return the payload of a link during a recording.
 
-    The robot is taken to be as its description says but for the payload: identify it without one
-    first, or look at `validate_model`.
+    The model of the robot without the payload must be accurate: identify that first, or check it
+    with `validate_model`.
 
     :param robot: robot without the payload
     :param recording: see `read_recording`
-    :param link: link that carries the payload
-    :param friction: whether viscous and Coulomb friction of the joints are estimated as well;
-        otherwise they are those of the robot
-    :param offset: whether a constant offset of each effort sensor is
-    :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
-    :param missing_joints: positions at which joints rested that the recording lacks [rad or m]
+    :param link: link with the payload
+    :param friction: whether to estimate viscous and Coulomb friction of the joints as well;
+        otherwise those of the robot are used
+    :param offset: whether to estimate a constant offset of each effort sensor
+    :param cutoff: cutoff frequency of the filter [Hz]; 0: 10, or less for a slow recording
+    :param missing_joints: constant positions of joints that the recording lacks [rad or m]
     :raises RecordingError: if the recording cannot be used
     :raises ValueError: for an unknown link, or one that does not move
 
@@ -236,7 +236,7 @@ def parameter_transform(robot: Robot, link: str) -> Floats:
 
 
 def _seen(robot: Robot, regressor: Any) -> BaseParameters:
-    """Return the combinations of the ten parameters that efforts of this robot depend on."""
+    """Return the combinations of the ten parameters that determine this robot's efforts."""
     rng = np.random.default_rng(1)
     q = robot.random_configurations(60, rng)
     v, a = rng.normal(size=(2, 60, robot.nv))
@@ -278,16 +278,16 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
 
 
 def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
-    """Return Log-Cholesky parameters of a body of some extent with about this mass and center.
+    """Return log-Cholesky parameters of a body of some extent with about this mass and center.
 
-    Where the mass is not determined, it is one with which a body can have the moments found.
+    An undetermined mass is chosen such that a body can have the estimated moments.
     """
     if 0 in determined(base):
         guess = np.linalg.lstsq(base.grouping[:, :4], x, rcond=None)[0]
         mass = guess[0]
     else:
         guess = np.linalg.pinv(base.grouping) @ x
-        about_origin = guess[[4, 7, 9]].max()  # m |c|^2 is not more
+        about_origin = guess[[4, 7, 9]].max()  # an upper bound of m |c|^2
         mass = guess[1:4] @ guess[1:4] / (_CENTRAL * about_origin) if about_origin > 0.0 else 0.0
     if mass < LIGHTEST:
         return None

@@ -1,12 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Measured positions and efforts, filtered into equations of the same instant.
+"""Filtered positions and efforts for equations of simultaneous values.
 
-Velocity and acceleration are those of the filtered position, by central differences of fourth
-order. The filter runs forwards and backwards over each part of a recording, so it delays nothing.
-Efforts and everything that is compared with them pass the same filter, which leaves an equation
-that is linear in its parameters as it is, and after it few enough samples for their noise to be
-nearly independent.
+Velocity and acceleration are those of the filtered position, by fourth-order central differences.
+The filter runs forwards and backwards over each part of a recording, so it has no delay. Efforts
+and all regressors pass the same filter, which preserves equations that are linear in the
+parameters. Samples are then thinned until their noise is nearly independent.
 """
 
 from __future__ import annotations
@@ -23,17 +22,17 @@ from rbd_ros.identification.recording import Floats, Recording, RecordingError
 from rbd_ros.robot import Robot
 
 ORDER = 4  # of the Butterworth filter, which is applied twice
-#: Cutoff frequency unless one is given [Hz], and as part of the rate of the recording.
+#: Default cutoff frequency [Hz], and its maximum relative to the rate of the recording.
 CUTOFF, CUTOFF_OF_RATE = 10.0, 1.0 / 8.0
-#: Time at both ends of a part that is left out, in periods of the cutoff frequency.
+#: Time at both ends of a part that is discarded, in periods of the cutoff frequency.
 TRANSIENT = 4.0
-#: Samples that are kept, per period of the cutoff frequency.
+#: Number of samples that are kept, per period of the cutoff frequency.
 KEPT = 2.5
-#: Deviation of a time from a steady rate beyond which states are interpolated, in steps.
+#: Deviation from a steady rate above which states are interpolated, in steps.
 JITTER = 0.02
-#: Joints slower than this part of their fastest rest: what dry friction does there is not known.
+#: Relative speed below which a joint counts as resting, where dry friction is undetermined.
 RESTING = 0.005
-#: A joint that moves less than this has not moved [rad or m].
+#: Minimum motion of a joint that counts as moving [rad or m].
 STILL = 1e-4
 
 
@@ -44,7 +43,7 @@ class Motion(NamedTuple):
     :param q: filtered positions [rad or m]
     :param v: velocities [rad/s or m/s]
     :param a: accelerations [rad/s^2 or m/s^2]
-    :param tau: efforts as they were measured, NaN for joints without [N m or N]
+    :param tau: measured efforts, NaN for joints without them [N m or N]
     """
 
     times: Floats
@@ -56,7 +55,7 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True)
 class LowPass:
-    """The filter of a recording, and what follows it.
+    """The filter of a recording, and its parameters.
 
     :param rate: states per second [1/s]
     :param cutoff: frequency at which one pass halves the power [Hz]
@@ -77,19 +76,19 @@ class LowPass:
     def for_recording(cls, recording: Recording, cutoff: float = 0.0) -> LowPass:
         """Return the filter of a recording.
 
-        :param cutoff: cutoff frequency [Hz]; 0: `CUTOFF`, less if the recording is slow
+        :param cutoff: cutoff frequency [Hz]; 0: `CUTOFF`, or less for a slow recording
         """
         rate = 1.0 / recording.step
         return cls(rate, cutoff or min(CUTOFF, CUTOFF_OF_RATE * rate))
 
     @property
     def transient(self) -> int:
-        """Samples at both ends of a part that are left out."""
+        """Number of samples at both ends of a part that are discarded."""
         return int(np.ceil(TRANSIENT * self.rate / self.cutoff))
 
     @property
     def stride(self) -> int:
-        """Of how many samples one is kept."""
+        """Step between samples that are kept."""
         return max(1, int(self.rate / (KEPT * self.cutoff)))
 
     def __call__(self, values: Floats) -> Floats:
@@ -100,7 +99,7 @@ class LowPass:
         return filtered
 
     def thinned(self, values: Floats) -> Floats:
-        """Return the filtered values without those at the ends, as few as are worth keeping."""
+        """Return the filtered values without the ends, thinned."""
         edge = self.transient
         kept: Floats = self(values)[edge : len(values) - edge : self.stride]
         return kept
@@ -109,7 +108,7 @@ class LowPass:
 def motions(recording: Recording, robot: Robot, low_pass: LowPass) -> List[Motion]:
     """Return the parts of a recording with velocities and accelerations.
 
-    :param recording: in the order of the robot (`Recording.for_robot`)
+    :param recording: recording in the order of the robot (`Recording.for_robot`)
     :param low_pass: its filter
     :raises RecordingError: if no part is long enough
     """
@@ -144,7 +143,7 @@ def _motion(recording: Recording, piece: slice, low_pass: LowPass) -> Motion:
     steady = times[0] + np.arange(count) / low_pass.rate
     if len(times) != count or np.abs(times - steady).max() > JITTER / low_pass.rate:
         steady = np.linspace(times[0], times[-1], count)
-        # Shape-preserving interpolation would bend positions; efforts have noise of their own.
+        # Shape-preserving interpolation would bend positions; efforts have noise anyway.
         q = CubicSpline(times, q, axis=0)(steady)
         tau = np.stack([np.interp(steady, times, column) for column in tau.T], axis=1)
     q = low_pass(q)
@@ -157,7 +156,7 @@ def derivatives(q: Floats, h: float) -> Tuple[Floats, Floats]:
 
     :param q: values, (N, n), N at least 5
     :param h: step [s]
-    :return: (N, n) each; two values at both ends are those of second order
+    :return: (N, n) each; two values at both ends are second-order differences
     """
     v, a = np.gradient(q, h, axis=0), np.empty_like(q)
     v[2:-2] = (8.0 * (q[3:-1] - q[1:-3]) - (q[4:] - q[:-4])) / (12.0 * h)
@@ -171,11 +170,11 @@ def moving(motion: Motion, fastest: Floats, low_pass: LowPass) -> Floats:
     """Return 1 where joints move at the kept samples, 0 where one rests nearby, (S, n).
 
     :param motion: part of a recording
-    :param fastest: greatest speed of each joint in the recording, (n,)
+    :param fastest: maximum speed of each joint in the recording, (n,)
     :param low_pass: its filter
     """
     rests = np.abs(motion.v) <= RESTING * fastest
-    # A sample after the filter is made of those about one half period of the cutoff around it.
+    # A filtered sample depends on about half a period of the cutoff around it.
     reach = max(1, int(0.25 * low_pass.rate / low_pass.cutoff))
     total = np.cumsum(np.vstack([np.zeros((1, rests.shape[1])), rests]), axis=0)
     low = np.clip(np.arange(len(rests)) - reach, 0, len(rests))

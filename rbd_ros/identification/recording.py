@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recordings of joint states: positions and efforts as arrays.
 
-Where they are read from is in recording_reader.py and the files beside it; here they are checked
-against a robot, put into its order, and cut where messages are missing.
+recording_reader.py and other modules read them; this module checks them against a robot, orders
+their joints, and splits them at gaps.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from rbd_ros.robot.wraparound import Wraparound
 
 Floats = NDArray[np.float64]
 
-#: A step of time longer than this many usual ones is a gap.
+#: A time step longer than this many typical ones is a gap.
 GAP = 4.5
 #: Minimum number of states without a gap that can be filtered.
 SHORTEST = 50
-#: How far beyond its limits a joint may have been measured [rad or m].
+#: Tolerance of measured positions to their limits [rad or m].
 MARGIN = 0.5
 
 
 class RecordingError(ValueError):
-    """A recording that cannot be read or used; the text names what is wrong and the cure."""
+    """An unreadable or unusable recording; the message names the problem and the cure."""
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,8 @@ class Recording:
     :param times: times of the N states [s], (N,), strictly increasing
     :param positions: (N, n) [rad or m]
     :param efforts: measured efforts, (N, n) [N m or N]
-    :param notes: warnings about the recording, and what was done about them
-    :param label: what the recording is called in messages
+    :param notes: warnings about the recording, and corrections
+    :param label: name of the recording in messages
 
     >>> from rbd_ros.identification import Recording
     >>> rest = np.zeros((3, 2))
@@ -83,7 +83,7 @@ class Recording:
 
     @property
     def step(self) -> float:
-        """Usual time from one state to the next, the median [s]."""
+        """Typical time step, the median [s]."""
         if len(self.times) < 2:
             raise RecordingError(
                 f'{self.label}: {len(self.times)} states are too few for a recording'
@@ -102,14 +102,14 @@ class Recording:
 
     @classmethod
     def from_pandas(cls, frame: Any, label: str = 'frame') -> Recording:
-        """Return the recording of a data frame of pandas, as read from a CSV file.
+        """Return the recording of a pandas data frame, as read from a CSV file.
 
-        States that are not finite, or go back in time, are left out, with notes about them.
+        States that are not finite, or go back in time, are ignored, with notes.
 
         :param frame: columns JOINT.position [rad or m] and JOINT.effort [N m or N]; others are
             ignored; an index or a column `time` [s]
-        :param label: what the recording is called in messages
-        :raises RecordingError: if columns are missing, are no numbers, or nothing usable is left
+        :param label: name of the recording in messages
+        :raises RecordingError: if columns are missing or not numeric, or no usable state is left
 
         >>> frame = recorded().to_pandas()
         >>> Recording.from_pandas(frame[frame.index < 1.0]).duration  # [s]
@@ -126,7 +126,7 @@ class Recording:
         return recording_of(names, values[:, 0], q, tau, label)
 
     def to_pandas(self) -> Any:
-        """Return the states as a data frame of pandas, with the columns of a CSV file.
+        """Return the states as a pandas data frame, with the columns of a CSV file.
 
         :return: columns JOINT.position [rad or m] and JOINT.effort [N m or N], index time [s]
         :raises ImportError: if pandas is not installed
@@ -151,11 +151,11 @@ class Recording:
         return [slice(a, b) for a, b in zip(edges, edges[1:]) if b - a >= SHORTEST]
 
     def part(self, begin: float, end: float) -> Recording:
-        """Return the states of some of the time.
+        """Return the states within a time interval.
 
-        :param begin: since the first state [s]
-        :param end: likewise [s]
-        :raises RecordingError: if nothing is left
+        :param begin: begin, relative to the first state [s]
+        :param end: end, likewise [s]
+        :raises RecordingError: if no state is left
         """
         since = self.times - self.times[0]
         here = (since >= begin) & (since <= end)
@@ -176,15 +176,15 @@ class Recording:
     def for_robot(
         self, robot: Robot, missing_joints: Optional[Mapping[str, float]] = None
     ) -> Recording:
-        """Return the same in the order of a robot's joints, with those joints alone.
+        """Return the recording of a robot's joints only, in their order.
 
         :param robot: robot with a fixed base and joints of one degree of freedom
-        :param missing_joints: positions of joints that the recording lacks [rad or m]; they are
-            taken to have rested there with unknown effort (NaN)
-        :raises RecordingError: if it is not one of this robot, naming the joints and the cure
+        :param missing_joints: constant positions of joints that the recording lacks [rad or m];
+            their effort is unknown (NaN)
+        :raises RecordingError: if it belongs to another robot, with the joints and the cure
 
-        Positions of joints without limits may be given within +-pi: whole turns from one state to
-        the next are taken back.
+        Positions of continuous joints may be within +-pi: whole turns from one state to the next
+        are removed.
         """
         try:
             check_robot(robot)
@@ -227,11 +227,11 @@ class Recording:
 
 
 def columns_of(label: str, head: Sequence[str]) -> Tuple[Tuple[str, ...], List[int]]:
-    """Return the joint names, and the numbers of the columns of time, positions and efforts.
+    """Return the joint names, and the indices of the columns of time, positions and efforts.
 
-    :param label: what the head of the table is called in messages
+    :param label: name of the table head in messages
     :param head: names of the columns
-    :raises RecordingError: if one is missing, or there are two of one name
+    :raises RecordingError: if one is missing or duplicate
     """
     example = 'time,JOINT.position,JOINT.effort'
     if len(set(head)) != len(head):
@@ -259,14 +259,14 @@ def _columns(names: Sequence[str]) -> List[str]:
 def recording_of(
     joint_names: Sequence[str], times: Floats, q: Floats, tau: Floats, label: str
 ) -> Recording:
-    """Return the recording of raw states: unusable ones are left out, with notes about them.
+    """Return the recording of raw states: unusable ones are ignored, with notes.
 
     :param joint_names: names of the n joints
     :param times: in the order of arrival [s], (N,)
-    :param q: positions, (N, n); NaN where there was none
-    :param tau: efforts, (N, n); NaN where there was none
-    :param label: what the recording is called in messages
-    :raises RecordingError: if nothing usable is left
+    :param q: positions, (N, n); NaN: none
+    :param tau: efforts, (N, n); NaN: none
+    :param label: name of the recording in messages
+    :raises RecordingError: if no usable state is left
     """
     notes: List[str] = []
     finite = np.isfinite(times) & np.isfinite(q).all(axis=1) & np.isfinite(tau).all(axis=1)
@@ -274,8 +274,8 @@ def recording_of(
         notes.append(f'{(~finite).sum()} of {len(times)} states are not finite and are ignored')
     times, q, tau = times[finite], q[finite], tau[finite]
     if len(times):
-        # The first of several of one time counts, and what lies before one that came earlier
-        # does not: a clock that was set back, or a recording that was played twice.
+        # Of several states with one time, the first counts. States before a later time are
+        # ignored: the clock was set back, or the recording was played twice.
         latest = np.concatenate([[-np.inf], np.maximum.accumulate(times)[:-1]])
         onward = times > latest
         again = int((times == latest).sum())

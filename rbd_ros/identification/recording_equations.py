@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Equations of a recording, linear in the unknowns: inertial parameters, joint friction.
+"""Equations of a recording, linear in the unknown inertial parameters and joint friction.
 
-Effort that is measured = what is known + columns times parameters. Both sides pass the filter.
+Measured effort = known effort + columns times parameters. Both sides are filtered.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from rbd_ros.identification.recording import Floats
 from rbd_ros.identification.regression import Equations
 from rbd_ros.robot import Robot
 
-#: States for which regressors are made at a time: those of a humanoid take a kilobyte each.
+#: Number of states per batch of regressors: those of a humanoid take a kilobyte each.
 _STATES = 2048
 
 Regressor = Callable[[Floats, Floats, Floats], Floats]
 
 
 class FrictionColumns(NamedTuple):
-    """Columns of the joints besides those of inertial parameters.
+    """Columns of the joints in addition to those of inertial parameters.
 
-    :param viscous: whether viscous and Coulomb friction are looked for
-    :param offset: whether a constant is, the bias of a sensor
-    :param joints: numbers of the joints that get them
+    :param viscous: whether to estimate viscous and Coulomb friction
+    :param offset: whether to estimate a constant, the bias of a sensor
+    :param joints: indices of these joints
     """
 
     viscous: bool
@@ -52,18 +52,18 @@ class FrictionColumns(NamedTuple):
 
 
 def measured_joints(motions: Sequence[Motion]) -> Tuple[int, ...]:
-    """Return the numbers of the joints whose efforts were measured."""
+    """Return the indices of the joints with measured efforts."""
     return tuple(int(j) for j in np.flatnonzero(~np.isnan(motions[0].tau).any(axis=0)))
 
 
 def friction_of(robot: Robot, v: Floats) -> Floats:
-    """Return the effort that friction takes by the robot description, (N, n) [N m or N]."""
+    """Return the friction effort from the robot description, (N, n) [N m or N]."""
     effort: Floats = robot.damping * v + robot.friction * np.sign(v)
     return effort
 
 
 def has_friction(robot: Robot, friction: FrictionColumns) -> bool:
-    """Return whether dry friction makes the effort at rest indeterminate."""
+    """Return whether dry friction makes the effort at rest undetermined."""
     return friction.viscous or bool(robot.friction.any())
 
 
@@ -81,8 +81,8 @@ def equations(
     :param motions: the parts
     :param low_pass: the filter
     :param regressor: columns of the inertial parameters at N states, (N, n, count)
-    :param count: number of those
-    :param known: effort that is known at N states, (N, n) [N m or N]
+    :param count: number of these columns
+    :param known: known effort at N states, (N, n) [N m or N]
     :param friction: further columns
     """
     fastest = np.max([np.abs(motion.v).max(axis=0) for motion in motions], axis=0)

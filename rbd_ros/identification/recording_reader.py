@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings read from files: CSV, MCAP, and bags of ROS 2 (folders, .db3 or .mcap).
+"""Recordings read from files: CSV, MCAP, and ROS 2 bags (folders, .db3 or .mcap).
 
-All become series of joint states (`JointSeries`), of which a `Recording` is made.
+All are read as series of joint states (`JointSeries`), which give a `Recording`.
 """
 
 from __future__ import annotations
@@ -21,18 +21,16 @@ from rbd_ros.identification.recording import columns_of, Recording, RecordingErr
 
 TOPIC = 'joint_states'
 BAGS, PACKED = ('.mcap', '.db3'), '.zstd'
-#: Maximum length of a line of CSV.
+#: Maximum length of a CSV line.
 MAX_LINE = 1 << 20
 
 
 def read_recording(path: str, topic: str = TOPIC) -> Recording:
-    """Return the recording from a file, by the end of its name.
+    """Return the recording of a file .csv, .mcap or .db3, or of the folder of a bag.
 
-    .csv, .mcap, .db3, or the folder of a bag.
-
-    :param topic: topic of the joint states in files of messages, with or without a first slash;
-        several with commas between, if each has some of the joints
-    :raises RecordingError: if it cannot be read, naming file, line or message, and what to do
+    :param topic: topic of the joint states in message files, with or without a leading slash;
+        several, separated by commas, if each has some of the joints
+    :raises RecordingError: if it cannot be read, with file, line or message, and the cure
     """
     place = Path(path).expanduser()
     try:
@@ -87,7 +85,7 @@ def read_robot_description(path: str) -> str:
 
 
 def _of_folder(folder: Path, topic: str) -> Recording:
-    """Return the recording of a bag's folder, all of its files in the order of their names."""
+    """Return the recording of a bag's folder, with its files in the order of their names."""
     files = _files(folder)
     if not files:
         raise RecordingError(
@@ -95,7 +93,7 @@ def _of_folder(folder: Path, topic: str) -> Recording:
             'convert other compressed bags by ros2 bag convert'
         )
     series = JointSeries(folder.name)
-    # The number of a file is the last part of its name, and need not have leading zeros.
+    # The number at the end of a file's name need not have leading zeros.
     for file in sorted(files, key=lambda f: (len(f.name), f.name)):
         with open_regular(file, MAX_RECORDING):
             pass
@@ -113,7 +111,7 @@ def _files(folder: Path) -> List[Path]:
 
 
 def _suffix(path: Path) -> str:
-    """Return the end of the name of a recording, which a compressed bag has before another one."""
+    """Return the suffix of a recording, which precedes that of a compression."""
     name = path.with_suffix('') if path.suffix.lower() == PACKED else path
     return name.suffix.lower()
 

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Weighted least squares over joint states: estimates, their confidence, and cross-validation.
 
-Each joint counts by the noise of its effort. The noise of samples that follow each other is
-correlated by the filter, so the covariance of the estimates is that of a stationary noise whose
-autocovariance is that of the residuals.
+Each joint is weighted by the noise of its effort. The filter correlates the noise of successive
+samples, so the covariance of the estimates assumes a stationary noise with the autocovariance of
+the residuals.
 
 Source: Politis and Romano, "Bias-corrected nonparametric spectral estimation" (J. Time Series
 Analysis 1995), for the taper of the autocovariance; Swevers, Verdonck and De Schutter, "Dynamic
@@ -23,9 +23,9 @@ from scipy.stats import norm
 from rbd_ros.control.robot_joints import listed
 from rbd_ros.identification.recording import Floats, RecordingError
 
-#: Samples after which residuals are taken for independent; from half of them on, less and less.
+#: Number of lags after which residuals count as independent; tapered from half of them.
 LAGS = 6
-#: Singular value, as part of the largest, below which parameters are not excited.
+#: Relative singular value below which parameters are not excited.
 UNSEEN = 1e-7
 FOLDS = 5
 
@@ -34,8 +34,8 @@ class Equations(NamedTuple):
     """Equations A x = b of one part of a recording, after the filter.
 
     :param A: columns of the parameters, (S, n, k)
-    :param b: efforts that they explain, (S, n) [N m or N]
-    :param used: 1 where an equation counts, 0 where it does not, (S, n)
+    :param b: efforts, (S, n) [N m or N]
+    :param used: 1 for equations that count, otherwise 0, (S, n)
     :param tau: measured efforts, (S, n) [N m or N]
     """
 
@@ -54,10 +54,10 @@ class Estimate:
     :param covariance: (k, k)
     :param noise: standard deviation of the residuals of each joint after the filter, (n,)
         [N m or N]; NaN for joints without equations
-    :param condition_number: that of the weighted equations, columns scaled to the same length
+    :param condition_number: condition number of the weighted equations with columns of equal norm
     :param samples: number of equations
-    :param validation: relative error of efforts that were not used for the estimate, (n,):
-        root mean square of the error over that of the effort
+    :param validation: relative error of efforts that were not used for the estimate, (n,): root
+        mean square of the error / that of the effort
     """
 
     names: Tuple[str, ...]
@@ -75,7 +75,7 @@ class Estimate:
         return deviations
 
     def intervals(self, confidence: float = 0.95) -> Floats:
-        """Return half of the confidence interval of each parameter by itself, (k,).
+        """Return half of the confidence interval of each single parameter, (k,).
 
         :param confidence: probability that a parameter lies within its interval
         """
@@ -83,7 +83,7 @@ class Estimate:
         return half
 
     def distance(self, values: Sequence[float]) -> float:
-        """Return the squared distance of other values in standard deviations of all together."""
+        """Return the squared Mahalanobis distance of other values."""
         error = np.asarray(values, dtype=float) - self.values
         scale = self.deviations
         correlation = self.covariance / np.outer(scale, scale)
@@ -95,8 +95,7 @@ def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
 
     :param parts: equations of the parts of a recording
     :param names: names of the parameters
-    :raises RecordingError: if the motion does not excite all parameters, naming some that it does
-        not
+    :raises RecordingError: if the motion does not excite all parameters, with names of some
     """
     x, weights = _weighted(parts, names)
     A = _stacked(parts, weights)[0]
@@ -121,13 +120,13 @@ def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
 
 
 def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats, Floats]:
-    """Return the estimate, and each joint's weight: one over its noise, 0 without equations."""
+    """Return the estimate, and the weight of each joint, 1 / noise, 0 without equations."""
     used = sum(p.used.sum(axis=0) for p in parts)
     weights: Floats = (used > 0.0).astype(float)
     for _ in range(3):
         x = _solved(*_stacked(parts, weights), names)
         squares = sum((((p.A @ x - p.b) * p.used) ** 2).sum(axis=0) for p in parts)
-        # Each joint has spent a share of the degree of freedom of the parameters.
+        # The parameters use a part of each joint's degrees of freedom.
         left = np.maximum(used - len(x) / max(1, (used > 0.0).sum()), 1.0)
         noise = np.sqrt(squares / left)
         floor = 1e-9 * max(float(noise.max()), 1e-12)
@@ -136,7 +135,7 @@ def _weighted(parts: Sequence[Equations], names: Sequence[str]) -> Tuple[Floats,
 
 
 def _stacked(parts: Sequence[Equations], weights: Floats) -> Tuple[Floats, Floats]:
-    """Return the weighted equations of all parts, one a row."""
+    """Return the weighted equations of all parts, one per row."""
     rows, right = [], []
     for p in parts:
         w = p.used * weights
@@ -178,8 +177,8 @@ def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floa
     joints = np.flatnonzero(weights > 0.0)
     count = parts[0].A.shape[2]
     meat: Floats = np.zeros((count, count))
-    # What parameters explain of the noise is slow, as motions are: of the slow noise there are
-    # fewer independent samples, so the residuals lack a larger share of it.
+    # The part of the noise that parameters explain is slow, like motions. Slow noise has fewer
+    # independent samples, so the residuals lack a larger fraction of it.
     dof = sum(p.used[:, joints].sum() for p in parts) / LAGS
     correction = dof / max(dof - count, 1.0)
     for lag in range(LAGS + 1):
@@ -204,7 +203,7 @@ def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floa
 
 
 def _validation(parts: Sequence[Equations], names: Sequence[str]) -> Floats:
-    """Return each joint's relative error where its efforts were not used, by parts of time."""
+    """Return each joint's relative error in cross-validation, by parts of time."""
     joints = parts[0].b.shape[1]
     error, effort = np.zeros(joints), np.zeros(joints)
     for fold in range(FOLDS):
@@ -217,7 +216,7 @@ def _validation(parts: Sequence[Equations], names: Sequence[str]) -> Floats:
         try:
             x, _ = _weighted(training, names)
         except RecordingError:
-            return np.full(joints, np.nan)  # without one part, the others do not excite all
+            return np.full(joints, np.nan)  # the other parts do not excite all parameters
         for p, t in zip(parts, training):
             tested = p.used - t.used
             error += (((p.A @ x - p.b) * tested) ** 2).sum(axis=0)

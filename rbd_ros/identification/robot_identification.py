@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inertial parameters and joint friction of a robot from a recording.
 
-Efforts show combinations of the ten parameters of each body, the base parameters. Those are
-estimated; the ten of each body are those that agree with them, that bodies can have, and that are
-nearest to what the description says where the efforts say nothing.
+Efforts only depend on combinations of the ten parameters of each body, the base parameters, which
+are estimated. The ten parameters of each body agree with them, are physically consistent, and are
+as near as possible to the description.
 
 Source: Gautier, "Numerical calculation of the base inertial parameters of robots" (J. Robotic
 Systems 1991); Lee, Wensing and Park, "Geometric robot dynamic identification: a convex programming
@@ -36,25 +36,25 @@ from rbd_ros.identification.recording_equations import (
 from rbd_ros.identification.regression import Estimate, estimated
 from rbd_ros.robot import Robot
 
-#: How sure the description is of the parameters of a body, beside measurements of unit variance.
+#: Confidence in the description of a body, relative to measurements of unit variance.
 PRIOR = 1.0
-#: Extent that a body without any is given before it is fitted [m], and mass [kg].
+#: Extent [m] and mass [kg] that are assigned to a body without any before the fit.
 THICKNESS, LIGHTEST = 5e-3, 1e-3
 
 
 @dataclass(frozen=True)
 class ModelEstimate:
-    """Parameters of a robot, and the estimate from which they come.
+    """Parameters of a robot, and the estimate behind them.
 
     :param parameters: inertial parameters of bodies that agree with the estimate, (10 bodies,)
         [kg, kg m, kg m^2], in the order of `Robot.regressors.parameters`; those that are not
-        determined by themselves are chosen, as near to the description as that allows
+        determined individually are as near to the description as possible
     :param combinations: inertial parameters in each base parameter, with their factors, by name
     :param damping: viscous friction of the joints, (n,); that of the robot if not estimated
     :param friction: Coulomb friction of the joints, (n,); likewise
-    :param base: which combinations of the parameters were estimated
-    :param estimate: what the equations say: base parameters, then friction and offsets
-    :param nominal: what the description says of the same
+    :param base: estimated combinations of the parameters
+    :param estimate: estimated base parameters, then friction and offsets
+    :param nominal: their values in the description
     :param notes: warnings about the recording
 
     >>> from rbd_ros.identification import identify_base_parameters
@@ -83,13 +83,12 @@ def identify_base_parameters(
 ) -> ModelEstimate:
     """Return the base parameters of a robot, and the friction of its joints.
 
-    :param robot: robot as described: its geometry counts, and its inertias where efforts say
-        nothing
+    :param robot: described robot, with its geometry; its inertias are used if undetermined
     :param recording: see `read_recording`; all joints move and have efforts
-    :param friction: whether viscous and Coulomb friction are estimated; otherwise they are those
-        of the robot
-    :param offset: whether a constant offset of each effort sensor is estimated
-    :param cutoff: of the filter [Hz]; 0: 10, less if the recording is slow
+    :param friction: whether to estimate viscous and Coulomb friction; otherwise those of the robot
+        are used
+    :param offset: whether to estimate a constant offset of each effort sensor
+    :param cutoff: cutoff frequency of the filter [Hz]; 0: 10, or less for a slow recording
     :raises RecordingError: if the recording cannot be used, or does not excite all parameters
 
     >>> from rbd_ros.identification import identify_base_parameters
@@ -118,7 +117,7 @@ def identify_base_parameters(
         return base.reduce(regressors.torque(q, v, a))
 
     def known(q: Floats, v: Floats, a: Floats) -> Floats:
-        # Rotors, which are no part of the regressor.
+        # Rotors, which the regressor does not include.
         effort: Floats = robot.inverse_dynamics(q, v, a) - regressors.torque(q, v, a) @ urdf
         return effort if friction else effort + friction_of(robot, v)
 
@@ -149,11 +148,11 @@ def identify_base_parameters(
 
 
 def consistent(base: BaseParameters, estimate: Estimate, expected: Floats) -> Floats:
-    """Return physical parameters that agree with estimated base ones, near those expected.
+    """Return physical parameters that agree with estimated base ones, near expected ones.
 
-    :param base: which combinations were estimated, the first parameters of the estimate
+    :param base: estimated combinations, the first parameters of the estimate
     :param estimate: their values and covariance
-    :param expected: parameters that the bodies are expected to have, (10 bodies,)
+    :param expected: expected parameters of the bodies, (10 bodies,)
     """
     count = len(base.columns)
     covariance = estimate.covariance[:count, :count]
@@ -165,7 +164,7 @@ def consistent(base: BaseParameters, estimate: Estimate, expected: Floats) -> Fl
 
 
 def with_extent(parameters: Floats) -> Floats:
-    """Return bodies' parameters, unphysical or flat ones replaced by those of some extent.
+    """Return bodies' parameters, with unphysical or flat ones replaced by those of some extent.
 
     :param parameters: inertial parameters, (10 bodies,)
     """

@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A URDF with other inertias and joint friction: all other bytes stay as they are.
+"""A URDF with other inertias and joint friction; all other bytes are unchanged.
 
-Only the elements <inertial> of links and <dynamics> of joints are replaced, or added where there
-were none.
+Only the elements <inertial> of links and <dynamics> of joints are replaced or added.
 """
 
 from __future__ import annotations
@@ -25,21 +24,20 @@ from rbd_ros.robot import Robot
 from rbd_ros.spatial import RigidBodyInertia
 
 Text = Union[str, bytes]
-#: Change of viscous and Coulomb friction that a joint gets.
+#: Change of a joint's viscous and Coulomb friction.
 Friction = Tuple[float, float]
 
 
 def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEstimate]) -> bytes:
     """Return the URDF with the identified parameters.
 
-    A payload becomes part of the link that carries it; where a recording does not determine all of
-    it, it is some body that has what was found. Of a body of several links that are fixed
-    to each other, the link that gives it its name gets what was found of the body; if that leaves
-    no inertia that a body can have, it gets all of it, and the others none.
+    A payload becomes part of its link; if the recording does not determine all of it, a body that
+    agrees with the estimate is used. If a body has several fixed links, its main link gets the
+    estimate minus the other links; if that is unphysical, it gets all of it, and the others none.
 
     :param urdf: text of the URDF
-    :param robot: the robot that it describes
-    :param found: what was identified
+    :param robot: the robot of the URDF
+    :param found: identified parameters
     :raises ValueError: if links or joints of the robot are not in the text
 
     >>> from rbd_ros.identification import identify_payload, patched_urdf
@@ -70,7 +68,7 @@ def patched_urdf(urdf: Text, robot: Robot, found: Union[PayloadEstimate, ModelEs
 
 
 def _joint_friction(robot: Robot, name: str, change: Friction) -> Friction:
-    """Return friction of a joint; that of joints that mimic it is reflected to it and stays."""
+    """Return the friction of a joint, excluding that of joints that mimic it."""
     body = next(body for body in robot.model.bodies if body.joint_name == name)
     return max(body.damping + change[0], 0.0), max(body.friction + change[1], 0.0)
 
@@ -97,7 +95,7 @@ def _of_body(robot: Robot, number: int, parameters: Floats) -> Dict[str, RigidBo
 
 @dataclass
 class _Place:
-    """Place of an element, and of the child that is to be replaced, in bytes."""
+    """Positions in bytes of an element, and of the child to be replaced."""
 
     begin: int
     inside: int = 0  # after the start tag
@@ -111,9 +109,9 @@ def with_inertials(
     """Return the URDF with other inertias and friction.
 
     :param urdf: text of the URDF
-    :param inertias: of links, by name, in link coordinates
+    :param inertias: inertias of links, by name, in link coordinates
     :param friction: viscous and Coulomb friction of joints, by name
-    :raises ValueError: if a link or a joint is not in the text, or it is no XML in UTF-8
+    :raises ValueError: if a link or a joint is not in the text, or it is not XML in UTF-8
 
     >>> from rbd_ros.identification.urdf_patch import with_inertials
     >>> with_inertials('<robot><joint name="a"/></robot>', {}, {'a': (0.5, 0.25)})
@@ -144,7 +142,7 @@ _CHILD = {'link': 'inertial', 'joint': 'dynamics'}
 
 
 def _edit(data: bytes, place: _Place, tag: str, child: str) -> Tuple[int, int, bytes]:
-    """Return the bytes to be replaced, and what by."""
+    """Return the range of bytes to be replaced, and the new bytes."""
     if place.child is not None:
         return (*place.child, child.encode())
     if data[place.inside - 2 : place.inside] == b'/>':
@@ -178,7 +176,7 @@ def _places(data: bytes) -> Dict[Tuple[str, str], _Place]:
     path: List[str] = []
     found: Dict[Tuple[str, str], _Place] = {}
     now: List[_Place] = []
-    pending: List[int] = []  # begin of the child that is to be replaced
+    pending: List[int] = []  # begin of the child to be replaced
 
     def start(tag: str, attributes: Dict[str, str]) -> None:
         here = parser.CurrentByteIndex
@@ -214,7 +212,7 @@ def _places(data: bytes) -> Dict[Tuple[str, str], _Place]:
 
 
 def _end_of_tag(data: bytes, begin: int) -> int:
-    """Place after a tag; values of attributes may hold its last character."""
+    """Return the position after a tag, whose attributes may contain its last character."""
     quoted = 0
     for at in range(begin, len(data)):
         byte = data[at]

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reader of mesh files, for contact, inertia and drawing.
 
-reading.py opens a file, says what is wrong with it, and knows STL and OBJ; collada.py knows that
-format. triangles.py holds what comes of it. The names below are loaded on first use.
+reading.py opens files, reports errors, and reads STL and OBJ; collada.py reads that format.
+triangles.py has the result. The names below are loaded on first use.
 """
 
 from __future__ import annotations

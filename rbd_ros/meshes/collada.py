@@ -23,22 +23,22 @@ from rbd_ros.meshes.triangles import (
 from rbd_ros.model.bounded_xml import parse_xml
 from rbd_ros.model.geometry import Color
 
-#: Maximum number of elements: some writers make one for each polygon.
+#: Maximum number of elements; some writers create one for each polygon.
 MAX_ELEMENTS = 4_000_000
-#: Maximum depth of nodes, and number of nodes and geometries with those that are instanced again.
+#: Maximum depth of nodes, and number of nodes and geometries including all instances.
 MAX_DEPTH = 64
 MAX_INSTANCES = 50_000
 
 _BLANK = re.compile(r'\s')
-#: Letters of numbers whose words are in memory at a time.
+#: Number of characters that are split into words at a time.
 _AT_ONCE = 1 << 20
 
 
 def read_collada(path: Path) -> List[Triangles]:
     """Return the parts of the scene, in m.
 
-    Axes are those of the file, as in RViz: <up_axis> turns nothing. Textures, skins, lights and
-    cameras are left out.
+    Axes are those of the file, as in RViz: <up_axis> is ignored. Textures, skins, lights and
+    cameras are ignored.
 
     :raises ValueError: if the file is not COLLADA or is damaged
     """
@@ -73,10 +73,10 @@ class _Reader:
     def _find(
         self, element: Optional[Element], key: str = 'url', inside: Optional[_Ids] = None
     ) -> Element:
-        """Return the element that another one names.
+        """Return the element of a reference.
 
-        An id should be there once in a file. Where writers use one in each geometry, that of the
-        same geometry is meant.
+        An id should be unique in a file. If writers repeat it in each geometry, the one in the
+        same geometry is used.
 
         :param inside: elements of the same geometry by id
         """
@@ -89,7 +89,7 @@ class _Reader:
         return found[0]
 
     def _only(self, element: Element, key: str) -> Optional[Element]:
-        """Return the element that another one names, None if there is none or several."""
+        """Return the element of a reference; None if there is none or several."""
         found = self.by_id.get(element.get(key, '').lstrip('#'), [])
         return found[0] if len(found) == 1 else None
 
@@ -169,7 +169,7 @@ class _Reader:
         return numbers.reshape(-1, stride)[:, :3]
 
     def _color(self, bound: Element) -> Optional[Color]:
-        """Return diffuse color of a material, None for a texture, or where it is not clear."""
+        """Return the diffuse color of a material; None for a texture or an ambiguous color."""
         material = self._only(bound, 'target')
         instance = None if material is None else material.find('instance_effect')
         effect = None if instance is None else self._only(instance, 'url')
@@ -178,7 +178,7 @@ class _Reader:
         if len(words) < 3:
             return None
         r, g, b = (min(max(float(x), 0.0), 1.0) for x in words[:3])
-        # What files say of transparency, no two programs agree on.
+        # Programs do not agree on transparency.
         return (r, g, b, 1.0)
 
 
@@ -195,7 +195,7 @@ def _ids(root: Element) -> _Ids:
 
 
 def _numbers(text: str, kind: type) -> Any:
-    """Return numbers of a text, read piece by piece: as words they take many times the memory."""
+    """Return the numbers of a text, parsed in parts, since words take many times the memory."""
     parts: List[NDArray[Any]] = [np.zeros(0, dtype=kind)]
     start = 0
     while start < len(text):

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""glTF 2.0 files (.glb, .gltf): what they say is checked here, and read by trimesh.
+"""glTF 2.0 files (.glb, .gltf), checked here and read by trimesh.
 
-What is handed on names no files, and says no sizes that were not looked at.
+The data for trimesh refers to no files, and has checked sizes only.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from rbd_ros.meshes.collada import MAX_DEPTH, MAX_ELEMENTS, MAX_INSTANCES
 from rbd_ros.meshes.library import load_trimesh, scene_parts
 from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MAX_PARTS, MAX_TRIANGLES, Triangles
 
-#: From its axes, of which y points up, to those of ROS, of which z does.
+#: From glTF axes, with y up, to those of ROS, with z up.
 _UPRIGHT = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 
 _MAGIC, _JSON, _BINARY = b'glTF', b'JSON', b'BIN\0'
-#: Sizes of numbers [bytes], and how many of them an element has.
+#: Sizes of number types [bytes], and counts of numbers per element.
 _SIZES = {5120: 1, 5121: 1, 5122: 2, 5123: 2, 5125: 4, 5126: 4}
 _COUNTS = {'SCALAR': 1, 'VEC2': 2, 'VEC3': 3, 'VEC4': 4, 'MAT2': 4, 'MAT3': 9, 'MAT4': 16}
 _FLOAT, _TRIANGLES, _STRIP, _FAN = 5126, 4, 5, 6
-#: Extensions without which a shape is what it is.
+#: Extensions that do not change shapes.
 _HARMLESS = re.compile(r'[A-Z]+_(materials|texture|lights)_\w+')
 
 
 def read_gltf(path: Path) -> List[Triangles]:
-    """Return the parts of the scene, in m and turned so that z points up, as RViz turns them.
+    """Return the parts of the scene, in m and rotated so that z is up, as in RViz.
 
-    Textures, colors of vertices, skins and animations are left out.
+    Textures, vertex colors, skins and animations are ignored.
 
     :raises MeshError: without trimesh
-    :raises ValueError: if the file is damaged, compressed, or names files elsewhere
-    :raises OSError: if it, or a file that it names, cannot be read
+    :raises ValueError: if the file is damaged, compressed, or refers to files elsewhere
+    :raises OSError: if it, or a referenced file, cannot be read
     """
     trimesh = load_trimesh(path)
     data = read_bytes(path, MAX_FILE_SIZE)
@@ -61,7 +61,7 @@ def read_gltf(path: Path) -> List[Triangles]:
 
 
 def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
-    """Return the document of a file, and the binary part that a GLB file has behind it."""
+    """Return the document of a file, and the binary part of a GLB file."""
     binary = b''
     if data[:4] == _MAGIC:
         at = 12
@@ -83,7 +83,7 @@ def _document(data: bytes) -> Tuple[Dict[str, Any], bytes]:
 
 
 def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[bytes]:
-    """Return the content of the buffers: of the file itself, or of files beside it."""
+    """Return the content of the buffers: of the file itself, or of files in its folder."""
     found: List[bytes] = []
     for k, each in enumerate(document.get('buffers', ())):
         uri, left = each.get('uri'), MAX_FILE_SIZE - sum(map(len, found))
@@ -100,9 +100,9 @@ def _buffers(document: Dict[str, Any], binary: bytes, folder: Path) -> List[byte
 
 
 def _check(document: Dict[str, Any]) -> None:
-    """Reject content that is misread or unbounded, and remove content that is not drawn.
+    """Reject ambiguous or unbounded content, and remove content that is not drawn.
 
-    :raises ValueError: for it
+    :raises ValueError: for rejected content
     """
     for name in document.get('extensionsRequired', ()):
         if not _HARMLESS.fullmatch(name):
@@ -118,10 +118,10 @@ def _check(document: Dict[str, Any]) -> None:
     )
     if max(views, size) > MAX_FILE_SIZE:
         raise ValueError(f'it has more than {MAX_FILE_SIZE} bytes of numbers')
-    sizes: List[Tuple[int, int]] = []  # parts and triangles of each mesh
+    sizes: List[Tuple[int, int]] = []  # numbers of parts and triangles of each mesh
     for mesh in document.get('meshes', ()):
         count = 0
-        # Lines and points are no surface.
+        # Lines and points are not surfaces.
         shapes = [each for each in mesh['primitives'] if each.get('mode', _TRIANGLES) > 3]
         for shape in shapes:
             shape.pop('extensions', None)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mesh files that the library trimesh reads: GLB, glTF and PLY, made into our triangles."""
+"""Mesh files that the library trimesh reads: GLB, glTF and PLY."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from rbd_ros.bounded_files import read_bytes
 from rbd_ros.meshes.triangles import MAX_FILE_SIZE, MeshError, Triangles
 from rbd_ros.model.geometry import Color
 
-#: Maximum number of lines of numbers of a text of PLY.
+#: Maximum number of lines of a text PLY file.
 MAX_LINES = 5_000_000
 
-#: Where Python ends a line, byte by byte; some of them are in other letters as well.
+#: Line ends of Python as bytes; some also occur in other characters.
 _LINE_ENDS = b'\n\r\v\f\x1c\x1d\x1e\x85\xa8\xa9'
 
-#: Number of elements of a kind, in the head of a file.
+#: Element counts in the header of a file.
 _ELEMENTS = re.compile(rb'^\s*element\s+\S+\s+(\d{1,18})\b', re.MULTILINE)
 
 
 def read_ply(path: Path) -> List[Triangles]:
-    """Return triangles of a PLY file, in the axes and the unit of the file; colors are left out.
+    """Return triangles of a PLY file, in the axes and the unit of the file, without colors.
 
     :raises MeshError: without trimesh
     :raises ValueError: if the file is damaged
@@ -35,7 +35,7 @@ def read_ply(path: Path) -> List[Triangles]:
     data = read_bytes(path, MAX_FILE_SIZE)
     head, _, body = data.partition(b'end_header')
     if b'ascii' in b' '.join(head[:100].splitlines()[1:2]):
-        # trimesh makes an array of each line, and takes what there is of them.
+        # trimesh creates an array for each line, and accepts missing ones.
         body = body.strip()
         lines = 1 + len(body) - len(body.translate(None, _LINE_ENDS))
         if lines > MAX_LINES:
@@ -48,7 +48,7 @@ def read_ply(path: Path) -> List[Triangles]:
 def load_trimesh(path: Path) -> Any:
     """Return the module trimesh.
 
-    :param path: file that it is needed for
+    :param path: file that requires it
     :raises MeshError: if it is not installed
     """
     try:
@@ -68,17 +68,17 @@ def scene_parts(
     files: Optional[Mapping[str, bytes]] = None,
     **options: Any,
 ) -> List[Triangles]:
-    """Return the parts of a scene that trimesh reads, placed as the file says.
+    """Return the parts of a scene that trimesh reads, placed as in the file.
 
     :param trimesh: the module
     :param data: content of the file
-    :param kind: format, as its ending
-    :param files: content of the files that it names; None if it names none
-    :param options: of trimesh, for the format
+    :param kind: format, as its suffix
+    :param files: contents of referenced files; None: none
+    :param options: options of trimesh for the format
     :raises ValueError: if trimesh cannot read it
     """
     try:
-        # What names no file gets none: trimesh is given bytes, and looks for nothing itself.
+        # trimesh gets bytes, and opens no files itself.
         scene = trimesh.load_scene(
             BytesIO(data), file_type=kind, resolver=files, process=False, **options
         )
@@ -88,19 +88,19 @@ def scene_parts(
             mesh = scene.geometry[name]
             placement = np.asarray(placement, dtype=float)
             vertices = np.asarray(mesh.vertices, dtype=float)
-            # A cloud of points has none.
+            # A point cloud has none.
             corners = np.asarray(getattr(mesh, 'faces', ()), dtype=np.int64).reshape(-1, 3)
             if np.linalg.det(placement[:3, :3]) < 0.0:
-                corners = corners[:, ::-1]  # a mirror turns the surface inside out
+                corners = corners[:, ::-1]  # a mirror reverses the orientation
             moved = vertices @ placement[:3, :3].T + placement[:3, 3]
             found.append(Triangles(moved, corners, _color(mesh.visual)))
-    except Exception as error:  # of many kinds, asserted ones among them
+    except Exception as error:  # many types, including AssertionError
         raise ValueError(f'trimesh cannot read it: {error or type(error).__name__}') from error
     return found
 
 
 def _color(visual: Any) -> Optional[Color]:
-    """Return the color of a material; None if there is none."""
+    """Return the color of a material; None without one."""
     factor = getattr(getattr(visual, 'material', None), 'baseColorFactor', None)
     if factor is None:
         return None

@@ -28,10 +28,10 @@ from rbd_ros.model.geometry import Color
 
 _FACET = np.dtype([('normal', '<f4', 3), ('corners', '<f4', (3, 3)), ('attribute', '<u2')])
 
-# The word and the three that follow, or as many as there are.
+# The word and up to three following ones.
 _VERTEX = re.compile(rb'(?<!\S)vertex(?!\S)(?:\s+(\S+))?(?:\s+(\S+))?(?:\s+(\S+))?', re.IGNORECASE)
 
-#: Vertices of a text whose words are in memory at a time.
+#: Number of vertices of a text that are split into words at a time.
 _AT_ONCE = 100_000
 
 
@@ -41,9 +41,9 @@ def read_stl(path: Path) -> List[Triangles]:
     :raises ValueError: if the file is damaged
     """
     data = read_bytes(path, MAX_FILE_SIZE)
-    # A binary file is 80 bytes of anything, the number of facets, and 50 bytes for each of these.
+    # A binary file has 80 arbitrary bytes, the number of facets, and 50 bytes for each facet.
     count = int.from_bytes(data[80:84], 'little') if len(data) >= 84 else 0
-    # Binary files may begin with "solid" too; their length gives them away.
+    # Binary files may begin with "solid" too; their length distinguishes them.
     if data[:256].lstrip()[:5].lower() == b'solid' and len(data) != 84 + 50 * count:
         vertices = _vertices_of_text(data)
     elif len(data) < 84 + 50 * count or len(data) < 84:
@@ -76,10 +76,10 @@ MAX_LIBRARIES = 64
 
 
 def read_obj(path: Path) -> List[Triangles]:
-    """Return the triangles of a file by material; vertices alone if it has no faces.
+    """Return the triangles of a file by material; only vertices if it has no faces.
 
     :raises ValueError: if the file is damaged
-    :raises OSError: if it cannot be read, or a material library is no regular file
+    :raises OSError: if it cannot be read, or a material library is not a regular file
     """
     # Arrays of numbers take a fifth of the memory of lists.
     coordinates = array('d')
@@ -97,7 +97,7 @@ def read_obj(path: Path) -> List[Triangles]:
                     raise ValueError('a vertex has no z')
                 coordinates.extend([float(x) for x in words[1:4]])
             elif words[:1] == [b'f']:
-                # Numbers count from 1; negative ones from the end of what has been read so far.
+                # Indices count from 1; negative ones from the end of the data read so far.
                 ring = [int(word.partition(b'/')[0]) for word in words[1:]]
                 ring = [k - 1 if k > 0 else len(coordinates) // 3 + k for k in ring]
                 triangles = parts.setdefault(material, array('q'))
@@ -121,9 +121,9 @@ def read_obj(path: Path) -> List[Triangles]:
 
 
 def _colors(path: Path) -> Dict[str, Color]:
-    """Return the diffuse colors of a material library; none where it is missing, as many are.
+    """Return the diffuse colors of a material library; none if it is missing, as often.
 
-    :raises FileRejectedError: if it is no regular file, or too large
+    :raises FileRejectedError: if it is not a regular file, or too large
     """
     colors: Dict[str, Color] = {}
     name = ''
@@ -146,7 +146,7 @@ def _colors(path: Path) -> Dict[str, Color]:
     return colors
 
 
-#: Largest coordinate of a vertex, in the unit of the file: a thousand kilometres in mm. Products
+#: Maximum coordinate of a vertex, in the unit of the file: a thousand kilometers in mm. Products
 #: of larger lengths would overflow.
 MAX_COORDINATE = 1e9
 
@@ -161,14 +161,14 @@ _READERS = {
 
 
 def read_mesh(path: str) -> Tuple[Triangles, ...]:
-    """Return the parts of a mesh, one per color, in the file's unit, or in m if it names one.
+    """Return the parts of a mesh, one per color, in the file's unit, or in m if it has one.
 
-    Vertices at one place are one, and each belongs to a triangle. Corners run as the file has
-    them: counterclockwise from outside in most.
+    Vertices at the same position are merged, and each belongs to a triangle. Corners are in the
+    order of the file, usually counterclockwise from outside.
 
     :param path: file in STL (binary or text), OBJ, COLLADA (DAE), or, if trimesh is installed,
         glTF 2.0 (GLB, glTF) or PLY
-    :raises MeshError: if the file cannot be read or holds no finite triangles
+    :raises MeshError: if the file cannot be read or has no finite triangles
 
     >>> from rbd_ros.meshes import read_mesh
     >>> read_mesh('no_such_file.stl')
@@ -185,11 +185,11 @@ def read_mesh(path: str) -> Tuple[Triangles, ...]:
 def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
     """Return the corners of the triangles of a mesh, scaled, (T, 3, 3) [m].
 
-    Seen from outside, corners run counterclockwise, also where a negative factor mirrors the mesh.
+    Corners are counterclockwise from outside, also if a negative factor mirrors the mesh.
 
     :param path: file of a format of `read_mesh`
     :param scale: factors along x, y, z, (3,)
-    :raises MeshError: if the file cannot be read or holds no finite triangles
+    :raises MeshError: if the file cannot be read or has no finite triangles
 
     >>> from rbd_ros.meshes import mesh_triangles
     >>> lines = 'v 0 0 0', 'v 1 0 0', 'v 0 1 0', 'f 1 2 3'
@@ -209,13 +209,13 @@ def mesh_triangles(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> Float
 
 
 def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatArray:
-    """Return vertices of the triangles of a mesh, scaled, (N, 3) [m]; all of a file without faces.
+    """Return the scaled vertices of a mesh's triangles, (N, 3) [m]; all of a file without faces.
 
-    A vertex may be there several times.
+    Vertices may be repeated.
 
     :param path: file of a format of `read_mesh`
     :param scale: factors along x, y, z, (3,)
-    :raises MeshError: if the file cannot be read or holds no finite vertices
+    :raises MeshError: if the file cannot be read or has no finite vertices
 
     >>> from rbd_ros.meshes import mesh_vertices
     >>> with open('corners.obj', 'w') as file:
@@ -233,7 +233,7 @@ def mesh_vertices(path: str, scale: Sequence[float] = (1.0, 1.0, 1.0)) -> FloatA
 
 
 def _parts(path: str) -> List[Triangles]:
-    """Return the parts as the file has them, one at least, checked."""
+    """Return the parts of the file, at least one, checked."""
     read = _READERS.get(Path(path).suffix.lower())
     if read is None:
         raise MeshError(
@@ -269,7 +269,7 @@ def _parts(path: str) -> List[Triangles]:
 
 
 def _used(part: Triangles) -> FloatArray:
-    """Return vertices of triangles: construction points of a drawing are not of the surface."""
+    """Return the vertices of triangles, without construction points of a drawing."""
     used = np.zeros(len(part.vertices), dtype=bool)
     used[part.corners] = True
     vertices: FloatArray = part.vertices[used]
@@ -277,7 +277,7 @@ def _used(part: Triangles) -> FloatArray:
 
 
 def _merged(part: Triangles) -> Triangles:
-    """Merge vertices at one place, so that files hold them once."""
+    """Merge vertices at the same position."""
     used, corners = np.unique(part.corners, return_inverse=True)
     vertices, places = np.unique(part.vertices[used], axis=0, return_inverse=True)
     merged = places.reshape(-1)[corners.reshape(-1)].reshape(-1, 3)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Triangles of surfaces: whether they enclose a solid, and those of convex hulls."""
+"""Surface triangles: whether they enclose a solid, and those of convex hulls."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ import numpy as np
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.model.geometry import Color
 
-#: Maximum size of a mesh file: reading takes several times its size of memory [bytes].
+#: Maximum size of a mesh file; reading takes several times this memory [bytes].
 MAX_FILE_SIZE = 500_000_000
-#: Maximum number of triangles: as many as the largest file of binary STL has.
+#: Maximum number of triangles, as in the largest binary STL file.
 MAX_TRIANGLES = MAX_FILE_SIZE // 50
 #: Maximum number of parts.
 MAX_PARTS = 100_000
 
 
 class MeshError(ValueError):
-    """A mesh that cannot be used; the message names it, says why and what to do."""
+    """An unusable mesh; the message gives its name, the reason and the cure."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,7 @@ class Triangles:
 
     :param vertices: (N, 3) [m]
     :param corners: three indices of vertices for each triangle, (M, 3)
-    :param color: color that the file gives, None if none
+    :param color: color in the file; None: none
 
     >>> from rbd_ros.meshes import Triangles
     >>> Triangles(np.eye(3), np.array([[0, 1, 2]])).color is None
@@ -43,9 +43,9 @@ class Triangles:
 
 
 def is_closed(triangles: FloatArray) -> bool:
-    """Return whether triangles enclose a solid: each edge is passed once in each direction.
+    """Return whether triangles enclose a solid: each edge occurs once in each direction.
 
-    :param triangles: corners, (T, 3, 3) [m]; those at the same place are one
+    :param triangles: corners, (T, 3, 3) [m]; those at the same position are one
 
     >>> from rbd_ros.meshes import is_closed
     >>> is_closed(np.eye(3)[None])  # one triangle
@@ -58,7 +58,7 @@ def is_closed(triangles: FloatArray) -> bool:
         & (corners[:, 1] != corners[:, 2])
         & (corners[:, 2] != corners[:, 0])
     )
-    corners = corners[whole]  # a triangle with two corners alike is a line
+    corners = corners[whole]  # a triangle with two equal corners is a line
     edges = np.concatenate([corners[:, [k, (k + 1) % 3]] for k in range(3)])
     forth, times = np.unique(edges, axis=0, return_counts=True)
     back, times_back = np.unique(edges[:, ::-1], axis=0, return_counts=True)

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Diagnosis of accuracy of a model (book 10.1, 10.2): distances, ratios and condition numbers.
 
-Rounding costs digits where a center of mass is far from the frame of its body, where light bodies
-carry heavy ones, and where a matrix that must be solved is nearly singular. None of it is an
-error: `diagnose` measures, and puts in words what is beyond its limits.
+Rounding costs digits if a center of mass is far from the frame of its body, if light bodies carry
+heavy ones, or if a matrix is nearly singular. None of it is an error: `diagnose` measures it, and
+describes values beyond its limits.
 """
 
 from __future__ import annotations
@@ -20,25 +20,25 @@ from rbd_ros.algorithms.inertia_matrix.crba import mass_matrix
 from rbd_ros.model import Model
 from rbd_ros.spatial import RigidBodyInertia
 
-# Of the frame's distance, the square is lost: about three digits of sixteen. Best are 1 to 2.
+# The square of the distance to the frame is lost: about three digits of sixteen. Best are 1 to 2.
 MAX_CENTER_RATIO = 30.0
 MAX_MASS_RATIO = 1000.0
 MAX_CONDITION, SINGULAR = 1e8, 1e15
-# Of the loops' constraints, smallest singular value in units of the largest.
+# Smallest singular value of the loops' constraints, relative to the largest.
 NEARLY_SINGULAR = 1e-4
 
 
 class Diagnostics(NamedTuple):
-    """Numbers that say how accurate the dynamics of a model can be.
+    """Numbers that determine the accuracy of the dynamics of a model.
 
     :param center_ratios: distance of each body's center of mass from its frame, in radii of
-        gyration, by name of the body; none for points and bodies without mass
-    :param mass_ratios: mass that each body carries in units of its own, by name of the body; none
-        for bodies without mass
-    :param condition_number: that of the mass matrix; infinite if it is singular
-    :param loop_condition_number: that of the loops' constraint Jacobian without redundant
-        constraints; None without loops
-    :param warnings: what is beyond the limits, in words
+        gyration, by name of the body; without points and bodies without mass
+    :param mass_ratios: mass that each body carries, relative to its own, by name of the body;
+        without bodies without mass
+    :param condition_number: condition number of the mass matrix; infinite if it is singular
+    :param loop_condition_number: condition number of the loops' constraint Jacobian without
+        redundant constraints; None without loops
+    :param warnings: texts about values beyond the limits
     """
 
     center_ratios: Dict[str, float]
@@ -111,7 +111,7 @@ def diagnose(model: Model, q: Optional[Sequence[float]] = None) -> Diagnostics:
 
 
 def _carried_masses(model: Model) -> Dict[int, float]:
-    """Return the mass that each body carries, its own left out, by body number [kg]."""
+    """Return the mass that each body carries, without its own, by body number [kg]."""
     mass = {i: float(body.inertia.mass) for i, body in model.outward()}
     subtrees = model.parent_array.subtrees
     return {i: math.fsum(mass[j] for j in subtrees[i] if j != i) for i in mass}
@@ -120,9 +120,8 @@ def _carried_masses(model: Model) -> Dict[int, float]:
 def _center_ratio(inertia: RigidBodyInertia) -> Optional[float]:
     """Return the distance of the center of mass in radii of gyration, k^2 = tr(I_C) / 2 m.
 
-    None for points.
-
-    Twice the polar moment about a point, int r^2 dm, is the trace of the rotational inertia.
+    None for points. Twice the polar moment about a point, int r^2 dm, is the trace of the
+    rotational inertia.
     """
     m, h = float(inertia.mass), [float(x) for x in inertia.h]
     if not m > 0.0:
@@ -130,7 +129,7 @@ def _center_ratio(inertia: RigidBodyInertia) -> Optional[float]:
     distance2 = sum((x / m) ** 2 for x in h)
     xx, _, yy, _, _, zz = map(float, inertia.I)
     gyration2 = (xx + yy + zz) / (2.0 * m) - distance2
-    # what is left of a point after rounding is no size
+    # a point has only rounding as its size
     if gyration2 <= 1e-13 * distance2:
         return None
     return math.sqrt(distance2 / gyration2)
@@ -144,10 +143,7 @@ def _condition(H: np.ndarray) -> float:
 
 
 def _loop_condition(model: Model, q: List[float]) -> Optional[float]:
-    """Return the condition number of the constraints that are not redundant.
-
-    None if there are none.
-    """
+    """Return the condition number of the independent constraints; None without constraints."""
     if not model.loops:
         return None
     K: Any = loop_closure(model, model.tree_position(q)).K

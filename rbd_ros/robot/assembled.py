@@ -16,7 +16,7 @@ from rbd_ros.algorithms.closed_loops.mobility import mobility
 from rbd_ros.model import Model, ModelError
 from rbd_ros.model.extension import Extension
 
-#: How many configurations are tried before a mechanism counts as impossible.
+#: Number of start values before a mechanism counts as impossible.
 STARTS = 40
 
 
@@ -24,8 +24,8 @@ def assembled(model: Model, extension: Extension) -> Tuple[Model, NDArray[np.flo
     """Return the model with warnings of its loops, and the assembly nearest to neutral, (nq,).
 
     :param model: model with loops
-    :param extension: where they come from
-    :raises ModelError: if the loops do not close; it states how near the closest assembly comes
+    :param extension: source of the loops
+    :raises ModelError: if the loops do not close, with the error of the closest assembly
     """
     neutral = [x for i in model.independent for x in model.body(i).joint.neutral()]
     residual = loop_closure(model, model.tree_position(neutral)).residual

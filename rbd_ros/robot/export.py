@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Functions of a robot for where there is no Python: as a C99 library."""
+"""Functions of a robot as a C99 library, for use without Python."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rbd_ros.compiler.targets.c99_library import library, library_name
 from rbd_ros.robot.kernels import declared as declaration
 from rbd_ros.robot.robot import Robot
 
-#: Types of numbers that a library may have.
+#: Number types of a library.
 PRECISIONS = tuple(SUFFIXES)
 
 
@@ -27,12 +27,12 @@ def c_library(
     """Return the files of a C99 library by name: header, sources, CMakeLists.txt.
 
     :param functions: names of algorithms, see `rbd_ros.algorithms.catalog`
-    :param name: name of the library, before those of its functions; the robot's if None
+    :param name: name of the library, the prefix of its functions; None: the robot's name
     :param precision: type of its numbers, one of `PRECISIONS`
-    :param choices: what algorithms let one choose, such as a frame, by name
-    :param external_forces: links with an external force, more inputs of the functions that take it
-    :raises ValueError: for an unknown function or link, a choice that is missing, a name that is
-        none in C
+    :param choices: choices of the algorithms, such as a frame, by name
+    :param external_forces: links with an external force, additional inputs of functions with
+        forces
+    :raises ValueError: for an unknown function or link, a missing choice, or an invalid name in C
 
     >>> from rbd_ros.robot.export import c_library
     >>> files = c_library(robot, ['gravity_torque', 'jacobian'], 'arm', choices={'frame': 'tool0'})
@@ -59,7 +59,7 @@ def _program(robot: Robot, name: str, choices: Mapping[str, Any], links: Sequenc
 
 
 def _notes(robot: Robot) -> List[str]:
-    """Return the comments of the header on the robot."""
+    """Return the comments about the robot in the header."""
     model = robot.model
     places = [
         f'  {model.body(i).joint_name}: q[{_range(q)}], v[{_range(v)}]'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A frame of a robot: its motion, its Jacobians, and the inertia felt there."""
+"""A frame of a robot: its motion, Jacobians, and operational-space inertia."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbd_ros.algorithms.kinds import FRAME, REFERENCE, Reference
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
 if TYPE_CHECKING:
-    # Results: an algorithm is imported when it is used.
+    # Result types: algorithms are imported on demand.
     from rbd_ros.algorithms.articulated_body.handle_equation import HandleEquation, HandleResponse
     from rbd_ros.algorithms.articulated_body.operational_dynamics import OperationalDynamics
     from rbd_ros.algorithms.derivatives.kinematic_derivatives import (
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
 
 class SingularTaskError(ValueError):
-    """A frame cannot move in some direction where it is: operational inertia does not exist.
+    """A frame cannot move in some direction, so its operational inertia does not exist.
 
-    :param directions: motions that are lost, (k, 6), or (k, 3) of a point, of length 1 in the
-        units of the Jacobian's rows
+    :param directions: impossible motions, (k, 6), or (k, 3) for a point, of length 1 in the units
+        of the Jacobian's rows
 
     >>> from rbd_ros.robot.frame import SingularTaskError
     >>> try:
@@ -45,14 +45,14 @@ class SingularTaskError(ValueError):
 
 
 class RobotFrame(Compiled):
-    """Motion of a link or joint frame, and the inertia felt there; `Robot.frame` gives one.
+    """Motion and operational-space inertia of a link or joint frame, see `Robot.frame`.
 
     Arguments of the methods are the configuration q, (nq,) [rad, m], the velocity v, (nv,) [rad/s,
     m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the result. A wrong
     shape or dtype raises ValueError.
 
     :param name: name of the link or joint
-    :param reference: what motions are expressed in: 'body', 'base' or 'aligned', as explained at
+    :param reference: reference frame of motions: 'body', 'base' or 'aligned', see
         `Robot.jacobian`
     :raises ValueError: for an unknown frame or reference
 
@@ -72,7 +72,7 @@ class RobotFrame(Compiled):
 
     @computes('frame_pose')
     def pose(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the pose in the base frame, whatever the reference, (4, 4): p_base = T p_frame.
+        """Return the pose in the base frame, for any reference, (4, 4): p_base = T p_frame.
 
         >>> T = robot.frame('tool0').pose(q)
         >>> T[:3, 3]  # position [m]
@@ -95,26 +95,25 @@ class RobotFrame(Compiled):
     ) -> InverseKinematics:
         """Return a configuration within the joint limits in which the frame has a pose.
 
-        A search that gets stuck is followed by others that begin elsewhere, at configurations that
-        are the same for each call and on each machine. If no search reaches the pose, the result
-        is the nearest that was found, with its errors. Joints that do not move the frame, and a
-        floating base, stay at the start. The reference does not matter. See
-        docs/inverse_kinematics.md.
+        A search that gets stuck is followed by others with other start values, from a fixed
+        sequence that is the same on each machine. If no search reaches the pose, the result is the
+        nearest one, with its errors. Joints that do not move the frame, and a floating base, keep
+        their start values. The reference is ignored. See docs/inverse_kinematics.md.
 
-        :param pose: pose in the base frame as of `pose`, (4, 4) [1, m], or many, (N, 4, 4), which
-            threads share; scipy's RigidTransform is taken, too
+        :param pose: pose in the base frame as of `pose`, (4, 4) [1, m], or many, (N, 4, 4), solved
+            in several threads; or scipy's RigidTransform
         :param start: configuration in which the first search begins, (nq,) [rad, m], or one for
             each pose, (N, nq); None: the first one of the fixed sequence, and neutral for joints
             that do not move the frame
-        :param weights: of the errors about the axes x, y, z of the pose, then along them, (6,);
-            what has weight 0 is free, so `(0, 0, 0, 1, 1, 1)` asks for the position alone
-        :param posture: where joints are to be as far as the pose leaves them free, (nq,) [rad, m];
-            None: anywhere
-        :param tolerance: of both errors [m, rad]
-        :param starts: maximum number of searches; 1 searches from the start alone
-        :param seed: number of another sequence of starts, which may lead to another configuration
+        :param weights: weights of the errors about the axes x, y, z of the pose, then along them,
+            (6,); a weight of 0 frees that direction, so `(0, 0, 0, 1, 1, 1)` is a position target
+        :param posture: preferred joint positions, used as far as the pose permits, (nq,) [rad, m];
+            None: none
+        :param tolerance: tolerance of both errors [m, rad]
+        :param starts: maximum number of searches; 1: only from the start
+        :param seed: selects another sequence of start values, which may give another configuration
         :raises ModelError: for a robot with kinematic loops, and a frame that no joint moves
-        :raises ValueError: for a wrong shape or dtype, and for what is no pose
+        :raises ValueError: for a wrong shape or dtype, or an invalid pose
 
         >>> tool = robot.frame('tool0')
         >>> found = tool.inverse_kinematics(tool.pose(q), start=q + 0.2)
@@ -132,7 +131,7 @@ class RobotFrame(Compiled):
 
     @cached_property
     def _inverse_kinematics(self) -> InverseKinematicsSolver:
-        # Imported when it is used: most frames are not asked for it.
+        # Imported on demand: most frames do not need it.
         from rbd_ros.robot.inverse_kinematics import InverseKinematicsSolver
 
         return InverseKinematicsSolver(self._kernels, self.name)
@@ -148,9 +147,7 @@ class RobotFrame(Compiled):
 
     @computes('frame_acceleration')
     def acceleration(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Return the rate of `velocity`, component by component, (6,) [rad/s^2, m/s^2].
-
-        Without gravity.
+        """Return the componentwise rate of `velocity` without gravity, (6,) [rad/s^2, m/s^2].
 
         That is the spatial acceleration for the references 'body' and 'base', and for 'aligned'
         the classical acceleration of the frame's origin (book 2.11).
@@ -173,7 +170,7 @@ class RobotFrame(Compiled):
 
     @computes('jacobian_derivative')
     def jacobian_derivative(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Return the time derivative of `jacobian`, element by element, (6, nv).
+        """Return the elementwise time derivative of `jacobian`, (6, nv).
 
         >>> tool = robot.frame('tool0', 'base')
         >>> bias = tool.jacobian_derivative(q, v) @ v  # acceleration at constant velocity
@@ -247,7 +244,7 @@ class RobotFrame(Compiled):
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Return the time derivative of `point_jacobian`, element by element, (3, nv).
+        """Return the elementwise time derivative of `point_jacobian`, (3, nv).
 
         :param point: coordinates of the point in the frame, (3,) [m]
 
@@ -258,9 +255,9 @@ class RobotFrame(Compiled):
 
     @computes('inverse_operational_inertia')
     def inverse_operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the acceleration that a spatial force on the frame causes, J H^-1 J^T, (6, 6).
+        """Return the acceleration per spatial force on the frame, J H^-1 J^T, (6, 6).
 
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> tool = robot.frame('tool0')
         >>> J = tool.jacobian(q)
@@ -272,12 +269,12 @@ class RobotFrame(Compiled):
 
     @computes('operational_inertia')
     def operational_inertia(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the inertia of the whole robot as felt at the frame, (J H^-1 J^T)^-1, (6, 6).
+        """Return the inertia of the whole robot at the frame, (J H^-1 J^T)^-1, (6, 6).
 
-        It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
+        It is unbounded if the Jacobian loses rank; `require_regular` checks that.
 
         :raises ModelError: if fewer than six degrees of freedom move the frame
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> tool = robot.frame('tool0', 'aligned')
         >>> tool.operational_inertia(q)[5, 5].round(2)  # felt by a pure lift [kg]
@@ -291,14 +288,14 @@ class RobotFrame(Compiled):
     ) -> OperationalDynamics:
         """Return the equation of motion of the frame: Lambda a + mu + p = F, with tau = J^T F.
 
-        It grows without bound where the Jacobian loses rank, which `require_regular` finds out.
+        It is unbounded if the Jacobian loses rank; `require_regular` checks that.
 
         :param out: arrays for all five
         :return: Lambda, (6, 6), mu and p, (6,) [N m, N], the dynamically consistent generalized
             inverse J_bar of the Jacobian, (nv, 6), and the projection N on generalized forces that
             do not accelerate the frame, (nv, nv)
         :raises ModelError: if fewer than six degrees of freedom move the frame
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> tool = robot.frame('tool0', 'aligned')
         >>> task = tool.operational_dynamics(q, v)
@@ -315,12 +312,12 @@ class RobotFrame(Compiled):
     ) -> OperationalDynamics:
         """Return the equation of motion of the frame's origin along the axes of the base.
 
-        As `operational_dynamics` with three dimensions instead of six, whatever the reference; the
+        Like `operational_dynamics` with three dimensions instead of six, for any reference; the
         Jacobian is that of the origin, `point_jacobian` of (0, 0, 0).
 
         :param out: arrays for all five
         :raises ModelError: if fewer than three degrees of freedom move the frame
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> task = robot.frame('tool0').translational_operational_dynamics(q, v)
         >>> task.Lambda.shape, task.p  # p: gravity as felt at the tool [N]
@@ -331,15 +328,15 @@ class RobotFrame(Compiled):
     def require_regular(
         self, q: ArrayLike, *, translational: bool = False, tolerance: float = 1e-6
     ) -> None:
-        """Raise where the frame cannot move in all directions.
+        """Raise an error if the frame cannot move in all directions.
 
-        There, `operational_inertia` and `operational_dynamics` are without bound: their numbers
-        are huge, or none. They do not look for it themselves: it takes longer than they do.
+        Then `operational_inertia` and `operational_dynamics` are unbounded, with huge numbers or
+        NaN. They do not check that themselves, since the check takes longer.
 
         :param q: configuration, (nq,) [rad, m], or a batch, (N, nq)
-        :param translational: whether only the frame's origin has to move in all directions
-        :param tolerance: singular values of the Jacobian, by its largest, that count as zero
-        :raises SingularTaskError: naming the frame, and the directions that are lost
+        :param translational: whether to check the frame's origin only
+        :param tolerance: relative singular value of the Jacobian that counts as zero
+        :raises SingularTaskError: with the frame and the impossible directions
 
         >>> robot.frame('tool0').require_regular(q)  # nothing is lost
         >>> robot.frame('tool0').require_regular(np.zeros(6))  # doctest: +ELLIPSIS
@@ -380,17 +377,15 @@ class RobotFrame(Compiled):
         *,
         out: Outs = None,
     ) -> HandleResponse:
-        """Return the acceleration a = Phi f + b of the frame with one more force f on it.
-
-        Book eq 7.3.
+        """Return Phi and b of the acceleration a = Phi f + b for an additional force f (eq 7.3).
 
         :param tau: generalized forces, (nv,) [N m, N]
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
-            [N m, N], whatever the reference
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
+            [N m, N], for any reference
         :param out: arrays for both
         :return: the articulated-body inverse inertia Phi, (6, 6), and the bias acceleration b,
             (6,) [rad/s^2, m/s^2]
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> Phi, b = robot.frame('tool0').response(q, v, tau)
         >>> np.allclose(b, robot.frame('tool0').acceleration(q, v, a))  # without another force
@@ -410,16 +405,16 @@ class RobotFrame(Compiled):
         *,
         out: Outs = None,
     ) -> HandleEquation:
-        """Return the force f = I a + p on the frame that makes it accelerate by a (book eq 7.2).
+        """Return the force f = I a + p on the frame for an acceleration a (book eq 7.2).
 
-        The inertia I is `operational_inertia`; it grows without bound where the Jacobian loses
-        rank. Arguments are those of `response`.
+        The inertia I is `operational_inertia`, unbounded if the Jacobian loses rank. Arguments are
+        those of `response`.
 
         :param out: arrays for both
         :return: the articulated-body inertia I, (6, 6) [kg m^2, kg m, kg], and the bias force p,
             (6,) [N m, N]
         :raises ModelError: if fewer than six degrees of freedom move the frame
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
 
         >>> tool = robot.frame('tool0')
         >>> I, p = tool.articulated_inertia(q, v, tau)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertias of links from their shapes, for descriptions that give none."""
+"""Inertias of links from their shapes, for descriptions without inertias."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def with_inertia_from_shapes(
     links: Optional[Iterable[str]] = None,
     mass: Optional[float] = None,
 ) -> Model:
-    """Return the model with links that have the inertia of their shapes; its warnings name them.
+    """Return the model with inertias of links from their shapes; its warnings name the links.
 
-    The shapes of a link are those for collision, or the visual ones if there are no others, filled
-    evenly. Where they overlap, each counts. Of a mesh that is not closed, the convex hull counts.
+    Collision shapes are used, or visual ones without these, with uniform density. Overlaps count
+    twice. A mesh that is not closed is replaced by its convex hull.
 
     :param density: density of the shapes [kg/m^3]
-    :param links: names of links, whose inertia is replaced; None: those that move and have shapes
-        but no mass, and are not fixed to a link with a mass
-    :param mass: mass of these links together, in place of a density [kg]
+    :param links: names of links whose inertia is replaced; None: moving links with shapes but no
+        mass that are not fixed to a link with a mass
+    :param mass: total mass of these links, instead of a density [kg]
     :raises ModelError: for a link whose shapes enclose no volume, or cannot be read
-    :raises ValueError: for an unknown link, or a density that no solid has
+    :raises ValueError: for an unknown link, or an implausible density
 
     >>> from rbd_ros.robot.inertia_from_shapes import with_inertia_from_shapes
     >>> print(*with_inertia_from_shapes(model, 700.0, ['forearm_link']).warnings)

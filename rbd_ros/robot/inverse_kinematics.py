@@ -1,13 +1,13 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics: configurations within the joint limits in which a frame has a pose.
+"""Inverse kinematics: configurations within the joint limits for a pose of a frame.
 
-Levenberg-Marquardt steps on the logarithm of the relative pose, with a damping that is in
-proportion to the squared error (Sugihara, Solvability-unconcerned inverse kinematics by the
+It uses Levenberg-Marquardt steps on the logarithm of the relative pose, with a damping
+proportional to the squared error (Sugihara, Solvability-unconcerned inverse kinematics by the
 Levenberg-Marquardt method, IEEE Trans. Robotics 27, 2011). Each step is a bounded least-squares
-problem: joints that would leave their limits are held there, and the others make up for them.
-Where a search gets stuck, another one starts elsewhere, at configurations that are the same for
-each call. `RobotFrame.inverse_kinematics` is the function for users.
+problem: joints that would leave their limits are held there, and the others compensate. If a
+search gets stuck, another one starts from the next configuration of a fixed sequence. The public
+function is `RobotFrame.inverse_kinematics`.
 """
 
 from __future__ import annotations
@@ -50,33 +50,34 @@ from rbd_ros.robot.kernels import Array, Kernels
 from rbd_ros.robot.robot_configuration import neutral
 from rbd_ros.robot.wraparound import whole_periods, Wraparound
 
-#: Steps of one search at most, of one that a posture makes necessary, and of the last one, from
-#: the least error, if none reached the pose.
+#: Maximum numbers of steps of a search, of a correction after a posture step, and of the last
+#: search, from the least error, if none reached the pose.
 STEPS, CORRECTIONS, LAST_STEPS = 60, 8, 100
-#: Steps without a third less of squared error after which one of several searches is stuck.
+#: Number of steps without a reduction of the squared error by a third after which a search is
+#: stuck.
 PATIENCE = 6
-#: Damping by half of the squared error at first; its factors after steps that fail and succeed.
+#: Initial damping per half of the squared error; its factors after failed and successful steps.
 DAMPING, MORE, LESS = 1.0, 8.0, 0.5
-#: Least damping: steps are as good as undamped, and directions that are lost cost no digits.
+#: Minimum damping: steps are practically undamped, and singular directions cost no digits.
 LEAST_DAMPING = 1e-12
-#: How far a joint moves in one step at most [rad or m].
+#: Maximum motion of a joint in one step [rad or m].
 MAX_STEP = 1.0
-#: Steps towards a posture at most, and the least part of one that is tried.
+#: Maximum number of posture steps, and minimum fraction of one.
 POSTURE_STEPS, LEAST_PART = 100, 1e-3
-#: Deviation of a pose from a homogeneous matrix that is rounding.
+#: Tolerance of a pose to a homogeneous matrix, for rounding.
 ROUNDING = 1e-6
-#: Least tolerance [m, rad]: less is rounding.
+#: Minimum tolerance, above rounding [m, rad].
 LEAST_TOLERANCE = 1e-12
-#: Starts at most: numbers of starts beyond are those of the next seed.
+#: Maximum number of starts; larger numbers belong to the next seed.
 MAX_STARTS = 10_000
-#: Poses that a thread takes at once; batches below four times as many stay on one thread.
+#: Number of poses per task of a thread; batches below four times as many use one thread.
 CHUNK = 16
 
 
 class InverseKinematics(NamedTuple):
-    """Configuration that was found for a pose, and how far the frame is from the pose there.
+    """Configuration for a pose, and the remaining error of the frame.
 
-    Of N poses, all fields are arrays with an axis of length N in front.
+    For N poses, all fields are arrays with a leading axis of length N.
 
     :param q: configuration within the joint limits, (nq,) [rad, m]
     :param reached: whether both errors are within the tolerance
@@ -105,14 +106,14 @@ class MovedFrame(NamedTuple):
     :param integrate: address of the kernel integrate
     :param difference: address of the kernel difference
     :param random_configuration: address of the kernel random_configuration
-    :param moves: 1 for degrees of freedom that move the frame, or 0, (nv,)
-    :param stays: 1 for position variables that stay where they are, or 0, (nq,)
-    :param place: position variable of each degree of freedom that has limits or a period, (nv,)
-    :param lower: minimum positions, (nv,) [rad or m], -inf where none
+    :param moves: 1 for degrees of freedom that move the frame, otherwise 0, (nv,)
+    :param stays: 1 for position variables that are constant, otherwise 0, (nq,)
+    :param place: position variable of each degree of freedom with limits or a period, (nv,)
+    :param lower: minimum positions, (nv,) [rad or m], -inf: no limit
     :param upper: maximum positions, likewise
-    :param periods: periods of positions, (nv,) [rad], 0 where none
+    :param periods: periods of positions, (nv,) [rad], 0: not periodic
     :param rates: 1 / period, likewise
-    :param ratios: distances of the sequence of starts, irrational, (uniforms,)
+    :param ratios: increments of the sequence of starts, irrational, (uniforms,)
     """
 
     kinematics: int
@@ -133,25 +134,25 @@ class Search(NamedTuple):
     """Buffers of a search.
 
     :param found: outputs of the kernel frame_kinematics
-    :param T: of it, the pose, (4, 4)
-    :param J: of it, the Jacobian, (6, nv)
+    :param T: view of these, the pose, (4, 4)
+    :param J: view of these, the Jacobian, (6, nv)
     :param moving: inputs of the kernel integrate
-    :param q: of it, the configuration, (nq,)
-    :param step: of it, the step, (nv,)
-    :param duration: of it, the time, always 1
+    :param q: view of these, the configuration, (nq,)
+    :param step: view of these, the step, (nv,)
+    :param duration: view of these, the time, always 1
     :param apart: inputs of the kernel difference
-    :param here: of it, the configuration, (nq,)
-    :param there: of it, the posture, (nq,)
-    :param pull: its output, the way to the posture, (nv,)
+    :param here: view of these, the configuration, (nq,)
+    :param there: view of these, the posture, (nq,)
+    :param pull: its output, the step to the posture, (nv,)
     :param trial: configuration after a step, (nq,)
-    :param best: configuration of the least error so far, (nq,)
+    :param best: configuration with the least error so far, (nq,)
     :param uniform: inputs of the kernel random_configuration
     :param residual: weighted errors, rotation first, along the axes of the pose, (6,)
-    :param next: those after a step, likewise
+    :param next: residual after a step, likewise
     :param turn: rotation vector from the pose to the frame, along the axes of the pose, (3,)
-    :param errors: of position and rotation, (2,) [m, rad]
+    :param errors: position and rotation error, (2,) [m, rad]
     :param columns: derivatives of the residual, (nv, 6)
-    :param free: 1 for degrees of freedom that are not held at a limit, or 0, (nv,)
+    :param free: 1 for degrees of freedom that are not held at a limit, otherwise 0, (nv,)
     :param matrix: matrix of the step, (6, 6)
     :param solution: its unknowns, (6,)
     """
@@ -185,11 +186,11 @@ class Goals(NamedTuple):
 
     :param poses: homogeneous matrices, (N, 4, 4)
     :param start: configurations of the first search, (N, nq)
-    :param posture: configuration to be near to, (nq,)
-    :param weights: of rotation and position along the axes of the pose, (6,)
+    :param posture: preferred configuration, (nq,)
+    :param weights: weights of rotation and position along the axes of the pose, (6,)
     :param q: result, (N, nq)
-    :param errors: result, of position and rotation, (N, 2) [m, rad]
-    :param counts: result, whether it was reached, steps and starts, (N, 3)
+    :param errors: result, position and rotation error, (N, 2) [m, rad]
+    :param counts: result, whether it is reached, steps and starts, (N, 3)
     """
 
     poses: FloatArray = floats('poses', 4, 4)
@@ -215,10 +216,10 @@ def position_part(pose: FloatArray) -> Vec3:
 
 @compiled
 def rotation_vector(R: Mat3) -> Vec3:
-    """Return axis times angle of a rotation, by way of its quaternion.
+    """Return axis times angle of a rotation, computed by its quaternion.
 
-    Of the four multiples of the quaternion that the matrix gives, the one with the largest
-    component is taken, so that no digits are lost near half a turn.
+    The matrix gives four multiples of the quaternion; the one with the largest component is used,
+    to avoid cancellation near half a turn.
     """
     x, y, z = R[0][0], R[1][1], R[2][2]
     a, b, c = R[2][1] - R[1][2], R[0][2] - R[2][0], R[1][0] - R[0][1]
@@ -234,7 +235,7 @@ def rotation_vector(R: Mat3) -> Vec3:
     sine = norm(axis)
     if sine < 1e-150:
         return Vec(0.0, 0.0, 0.0)
-    # The quaternion and its negative are one rotation: the angle is at most pi.
+    # A quaternion and its negative are the same rotation: the angle is at most pi.
     return (2.0 * math.atan2(sine, abs(w)) / (sine if w >= 0.0 else -sine)) * axis
 
 
@@ -252,7 +253,7 @@ def is_pose(pose: FloatArray) -> bool:
 def find_residual(
     frame: MovedFrame, goals: Goals, search: Search, row: int, q: FloatArray, residual: FloatArray
 ) -> float:
-    """Find the weighted errors in a configuration; return their squared sum.
+    """Compute the weighted errors in a configuration; return their squared sum.
 
     :param q: configuration, (nq,)
     :param residual: the result, (6,)
@@ -275,16 +276,16 @@ def find_residual(
 
 @compiled
 def find_columns(frame: MovedFrame, goals: Goals, search: Search, row: int) -> None:
-    """Find the derivatives of the residual in the configuration that it was found in last.
+    """Compute the derivatives of the residual in its last configuration.
 
     The rotation D = exp(turn) of the frame in axes of the pose has the rate [w]x D. So the rate of
-    the rotation vector is the inverse left Jacobian of SO(3) by the angular velocity w.
+    the rotation vector is the inverse left Jacobian of SO(3) times the angular velocity w.
     """
     pose, J, weights = goals.poses[row], search.J, goals.weights
     inverse, turn = rotation_part(pose).T, load_vec(search.turn, 3)
     square = turn @ turn
     half = 0.5 * math.sqrt(square)
-    # (1 - (x/2) cot(x/2)) / x^2, or its limit where that loses digits
+    # (1 - (x/2) cot(x/2)) / x^2, or its limit in case of cancellation
     quotient = 1.0 / 12.0
     if square > 1e-4:
         quotient = (1.0 - half * math.cos(half) / math.sin(half)) / square
@@ -302,10 +303,10 @@ def find_columns(frame: MovedFrame, goals: Goals, search: Search, row: int) -> N
 
 @compiled
 def find_step(frame: MovedFrame, search: Search, damping: float) -> None:
-    """Find the step s within the limits with the least |r + J s|^2 + damping |s - pull|^2.
+    """Compute the step s within the limits with the least |r + J s|^2 + damping |s - pull|^2.
 
-    Of the free degrees of freedom, s = pull + J^T y with (J J^T + damping) y = -(r + J pull): a
-    system of six, however many joints there are. Those that would leave their limits are held
+    For the free degrees of freedom, s = pull + J^T y with (J J^T + damping) y = -(r + J pull): a
+    system of size six for any number of joints. Those that would leave their limits are held
     there, as part of r, until none does.
     """
     columns, matrix, y, step, free = (
@@ -353,9 +354,9 @@ def find_step(frame: MovedFrame, search: Search, damping: float) -> None:
 
 @compiled
 def take_step(frame: MovedFrame, search: Search, part: float) -> None:
-    """Find the trial configuration after a part of the step, a short one if it is long.
+    """Compute the trial configuration after a fraction of the step, shortened if it is long.
 
-    :param part: which part
+    :param part: the fraction
     """
     longest = 0.0
     for i in range(len(search.step)):
@@ -370,7 +371,7 @@ def take_step(frame: MovedFrame, search: Search, part: float) -> None:
 
 @compiled
 def clamp(frame: MovedFrame, q: FloatArray) -> None:
-    """Bring a configuration within the limits, by whole turns where these are as wide."""
+    """Move a configuration into the limits, by whole turns if possible."""
     for i in range(len(frame.lower)):
         at, lower, upper = frame.place[i], frame.lower[i], frame.upper[i]
         if lower > -math.inf or upper < math.inf:
@@ -401,10 +402,10 @@ def descend(
 ) -> int:
     """Search from a configuration until the pose is reached or the search is stuck.
 
-    :param steps: how many at most
-    :param patience: steps without a third less of squared error after which it is stuck
-    :param tolerance: of both errors [m, rad]
-    :return: number of steps; `search.errors` and `search.q` are those of the end
+    :param steps: maximum number of steps
+    :param patience: steps without a reduction of the squared error by a third until it is stuck
+    :param tolerance: tolerance of both errors [m, rad]
+    :return: number of steps; `search.errors` and `search.q` are the final values
     """
     error = find_residual(frame, goals, search, row, search.q, search.residual)
     damping, slow, count = DAMPING, 0, 0
@@ -418,7 +419,7 @@ def descend(
         after = find_residual(frame, goals, search, row, search.trial, search.next)
         count += 1
         moved = after < error
-        # NaN is no progress.
+        # NaN counts as no progress.
         slow = 0 if after < 0.67 * error else slow + 1
         if moved:
             error, damping = after, damping * LESS
@@ -439,12 +440,12 @@ def copy(x: FloatArray, y: FloatArray) -> None:
 
 @compiled
 def begin_at(frame: MovedFrame, goals: Goals, search: Search, row: int, number: int) -> None:
-    """Set the configuration in which a search begins.
+    """Set the initial configuration of a search.
 
-    The numbers behind the point of k a, with a an irrational one for each dimension, cover the
-    joint space more evenly than random ones, and are the same on every machine.
+    The fractional parts of k a, with an irrational number a for each dimension, cover the joint
+    space more evenly than random numbers, and are the same on every machine.
 
-    :param number: 0 for the start that was given, or that of a start
+    :param number: 0 for the given start, otherwise the number of a start
     """
     if number == 0:
         copy(goals.start[row], search.q)
@@ -479,9 +480,9 @@ def approach_posture(
 ) -> int:
     """Move towards the posture while the pose stays reached; return the number of steps.
 
-    The step that is nearest to the way to the posture and leaves the pose as it is, to first
-    order, is that of `find_step` with this way as pull. What the second order takes away, steps
-    without pull restore.
+    The step that is nearest to the posture and keeps the pose, to first order, is that of
+    `find_step` with the difference to the posture as pull. Steps without pull correct the second
+    order.
     """
     copy(goals.posture, search.there)
     copy(search.q, search.best)
@@ -528,14 +529,14 @@ def reach_poses(
 ) -> int:
     """Find a configuration for each of some poses.
 
-    :param first: number of the first pose
-    :param last: number of the one behind the last
+    :param first: index of the first pose
+    :param last: index after the last pose
     :param first_start: number of the start after the first one
-    :param starts: how many at most, the first one included; it is `goals.start` if positive, and
-        none if negative
-    :param with_posture: 1 if there is a posture, or 0
-    :param tolerance: of both errors [m, rad]
-    :return: number of the first pose that is none, -1 if there is no such
+    :param starts: maximum number, including the first one; that is `goals.start` if positive,
+        omitted if negative
+    :param with_posture: 1 if there is a posture, otherwise 0
+    :param tolerance: tolerance of both errors [m, rad]
+    :return: index of the first invalid pose, -1 if there is none
     """
     for row in range(first, last):
         if not is_pose(goals.poses[row]):
@@ -561,7 +562,7 @@ def reach_poses(
                     copy(search.errors, goals.errors[row])
                 break
         if goals.errors[row, 0] > tolerance or goals.errors[row, 1] > tolerance:
-            # What could not be reached is to be missed by as little as possible.
+            # An unreachable pose is approached as closely as possible.
             copy(goals.q[row], search.q)
             steps += descend(frame, goals, search, row, LAST_STEPS, LAST_STEPS, tolerance)
             copy(search.q, goals.q[row])
@@ -571,7 +572,7 @@ def reach_poses(
         if goals.errors[row, 1] > tolerance:
             counts[0] = 0
         counts[1], counts[2] = steps, count
-        # Of places that are the same, the one that is nearest to the posture or to the start.
+        # Of equivalent positions, use the one nearest to the posture or to the start.
         q = goals.q[row]
         for i in range(len(frame.periods)):
             if frame.periods[i] > 0.0 and frame.moves[i] == 1:
@@ -583,9 +584,9 @@ def reach_poses(
 
 
 class InverseKinematicsSolver:
-    """Inverse kinematics of a frame: what `RobotFrame.inverse_kinematics` calls.
+    """Implementation of `RobotFrame.inverse_kinematics`.
 
-    :param kernels: those of the robot
+    :param kernels: kernels of the robot
     :param name: name of the link or joint
     :raises ModelError: for a robot with kinematic loops, and for a frame that no joint moves
     """
@@ -601,7 +602,7 @@ class InverseKinematicsSolver:
             )
         self._kernels, self._name = kernels, name
         self._neutral = neutral(model)
-        # Machine code is called by its address: kernels must live as long.
+        # Machine code is called by address: keep the kernels alive.
         self._used = (
             kernels.get('frame_kinematics', frame=name, reference='aligned'),
             kernels.get('integrate'),
@@ -612,7 +613,7 @@ class InverseKinematicsSolver:
         frame = _moved_frame(model, name, (a, b, c, d))
         self._frame = Record(frame)
         self._sizes = {'nq': model.nq, 'nv': model.nv, 'uniforms': len(frame.ratios)}
-        # Buffers are written by each call: threads that ask at the same time need their own.
+        # Each call writes buffers: every thread needs its own.
         self._of_thread = threading.local()
 
     def __reduce__(self) -> Tuple[Any, ...]:
@@ -667,7 +668,7 @@ class InverseKinematicsSolver:
     def _one(self) -> Tuple[Goals, Callable[..., int]]:
         """Return this thread's record of one pose, and the loop that is bound to it.
 
-        Bound once, so that a call makes no objects but its result.
+        Bound once, so that a call only creates its result.
         """
         bound: Optional[Tuple[Goals, Callable[..., int]]] = getattr(self._of_thread, 'one', None)
         if bound is None:
@@ -677,7 +678,7 @@ class InverseKinematicsSolver:
         return bound
 
     def _many(self, rows: int) -> Tuple[Goals, Callable[..., int]]:
-        """Return a record of many poses, and a function that shares them among threads."""
+        """Return a record of many poses, and a function that distributes them to threads."""
         goals = allocate(Goals, poses=rows, nq=len(self._neutral))
         record, firsts = Record(goals), itertools.count(0, CHUNK)
 
@@ -721,13 +722,13 @@ class InverseKinematicsSolver:
 def _moved_frame(model: Model, name: str, addresses: Tuple[int, int, int, int]) -> MovedFrame:
     """Return the constants of a frame.
 
-    :param addresses: of the kernels, in the order of the fields
+    :param addresses: addresses of the kernels, in the order of the fields
     """
     nv, nq = model.nv, model.nq
     lower, upper = np.full(nv, -math.inf), np.full(nv, math.inf)
     moves, stays = np.zeros(nv, dtype=np.int64), np.ones(nq, dtype=np.int64)
     place = np.zeros(nv, dtype=np.int64)
-    # Those of mimic joints count as the joints that they follow.
+    # Mimic joints count as the joints that they follow.
     supports = {model.tree_dof_index[dof] for dof in model.support_dofs(model.frame(name).body)}
     uniforms = 0
     for i, (at_q, at_v) in model.independent_slices.items():
@@ -740,7 +741,7 @@ def _moved_frame(model: Model, name: str, addresses: Tuple[int, int, int, int]) 
             moves[at_v], stays[at_q] = 1, 0
     if not moves.any():
         raise ModelError(f'inverse kinematics of {name!r}: no joint of {model.name!r} moves it')
-    # Joints whose limits are a whole turn apart are as free as those without: they turn back.
+    # Joints with limits a whole turn apart can reach any angle, like those without limits.
     unlimited = replace(
         model, bodies=tuple(replace(body, limits=JointLimits()) for body in model.bodies)
     )
@@ -760,7 +761,7 @@ def _moved_frame(model: Model, name: str, addresses: Tuple[int, int, int, int]) 
 
 
 def _ratios(dimensions: int) -> FloatArray:
-    """Return the powers of 1 / g with g^(d + 1) = g + 1: the golden ratio's in d dimensions."""
+    """Return the powers of 1 / g with g^(d + 1) = g + 1, the generalized golden ratio."""
     g = 2.0
     for _ in range(64):
         g = (1.0 + g) ** (1.0 / (dimensions + 1.0))

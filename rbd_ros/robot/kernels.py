@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of a robot, compiled when they are first asked for, and the methods that call them.
+"""Kernels of a robot, compiled on first use, and the methods that call them.
 
-`Robot` and its families are made of such methods. A method says which algorithm it computes, and
-passes its arguments on. When it has run once, in whatever way, the builtin function of the kernel
-takes its place on the object, and falls back on the method for what is not plain: the first batch,
-the first forces on other links, arguments to be rejected.
+`Robot` and its families consist of such methods. A method declares its algorithm and passes its
+arguments on. After its first call, the builtin function of the kernel replaces it on the object.
+The builtin falls back on the method in special cases: the first batch, the first forces on other
+links, invalid arguments.
 """
 
 from __future__ import annotations
@@ -50,11 +50,11 @@ class Kernels:
         self._by_options: Dict[Tuple[Any, ...], AnyKernel] = {}
 
     def __reduce__(self) -> Tuple[Any, ...]:
-        # Machine code stays here: it is made again, or found on the disk.
+        # Machine code is not pickled: it is compiled again, or found on the disk.
         return type(self), (self.model,)
 
     def get(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
-        """Return the kernel of an algorithm, made if there is none yet.
+        """Return the kernel of an algorithm, created on first use.
 
         :param algorithm: name in the catalog, or a declared function
         :param options: see `rbd_ros.robot.variants.variant`
@@ -63,7 +63,7 @@ class Kernels:
         key = (algorithm, *options.items())
         try:
             return self._by_options[key]
-        except (KeyError, TypeError):  # unknown so far, or an option that is no key, as a list
+        except (KeyError, TypeError):  # new, or an unhashable option, such as a list
             pass
         kernel = self._of_variant(variant(self.model, declared(algorithm), **options))
         try:
@@ -73,10 +73,10 @@ class Kernels:
         return kernel
 
     def operations_as_it_is(self, algorithm: Algorithm, **options: Any) -> OperationCount:
-        """Return the operations of a kernel made of the model itself, not of an equivalent one.
+        """Return the operations of a kernel of the model itself, not of an equivalent one.
 
         :param algorithm: name in the catalog, or a declared function
-        :param options: as of `get`
+        :param options: as for `get`
         """
         chosen = variant(self.model, declared(algorithm).as_it_is(), **options)
         return definition(self.model, chosen).program(inner_products=True).count
@@ -97,7 +97,7 @@ class Kernels:
                 definition(self.model, chosen, self._doc(chosen)),
                 partial(check, self.model, chosen),
             )
-        except ZeroDivisionError:  # of constants, while the text ran on symbols
+        except ZeroDivisionError:  # of constants, during symbolic execution
             options = ', '.join(f'{symbol} {value!r}' for symbol, value in chosen.chosen)
             raise ModelError(
                 f'{chosen.algorithm.name} of {self.model.name!r} does not exist in any '
@@ -105,7 +105,7 @@ class Kernels:
             ) from None
 
     def _doc(self, chosen: Variant) -> str:
-        """Return the documentation of a builtin, headed by its signature as `inspect` wants it."""
+        """Return the documentation of a builtin, with its signature in the format of `inspect`."""
         name = chosen.algorithm.name
         usual = {key: f'={x:g}' for key, x in chosen.numbers.items() if x is not None}
         inputs = [key for key, _ in chosen.inputs(self.model)]
@@ -120,7 +120,7 @@ def declared(algorithm: Algorithm) -> Declaration:
     """Return the declaration of an algorithm.
 
     :param algorithm: name in the catalog, or a declared function
-    :raises ValueError: if there is none
+    :raises ValueError: if it does not exist
     """
     found = declaration_of(algorithm)
     if found is None and isinstance(algorithm, str):
@@ -143,7 +143,7 @@ def _notice_missing_compiler() -> None:
 
 
 Array = NDArray[np.float64]
-#: External forces by link, and where a result, or several, go.
+#: External forces by link, and output arrays.
 Forces = Optional[Mapping[str, ArrayLike]]
 Out = Optional[Array]
 Outs = Optional[Sequence[Array]]
@@ -168,22 +168,22 @@ def computes(algorithm: str) -> Callable[[Method], Method]:
 class Compiled:
     """Base class of objects with methods that compute algorithms.
 
-    :param chosen: choices that are the same for all methods, such as a frame
+    :param chosen: choices for all methods, such as a frame
     """
 
     def __init__(self, kernels: Kernels, **chosen: Any):
         self._kernels, self._chosen = kernels, chosen
 
     def __getstate__(self) -> Dict[str, Any]:
-        # Without the builtins that took the place of methods: they belong to this object.
+        # Without the builtins that replaced methods: they belong to this object.
         return {
             name: value
             for name, value in self.__dict__.items()
             if not isinstance(value, BuiltinFunctionType)
         }
 
-    # What comes back, an array or a named tuple, is for the method that calls to say: kernels of
-    # either kind have one type.
+    # The method determines the type of the result, an array or a named tuple; kernels of both have
+    # one type.
     def _call(
         self,
         method: str,
@@ -193,20 +193,20 @@ class Compiled:
         holder: Optional[type] = None,
         bind: bool = True,
     ) -> Result:  # type: ignore[type-var]
-        """Run the algorithm of a method; from now on its name on this object is the builtin.
+        """Run the algorithm of a method; then replace the method on this object by the builtin.
 
         :param method: name of the method
         :param arrays: its array arguments
         :param external_forces: spatial force on each link named
-        :param out: where the result goes
-        :param holder: what the result is put into, a type with one slot (`Fallback`)
-        :param bind: False for a method that rearranges its arguments, which the builtin would not
+        :param out: output array
+        :param holder: type with one slot for the result (`Fallback`)
+        :param bind: False for a method that rearranges its arguments, unlike the builtin
         """
         unbound = self._declared_method(method)
         options = self._options(unbound.algorithm)
         kernel = self._kernels.get(unbound.algorithm, **options)
         refined = getattr(type(self), method) is not unbound
-        # Whatever the call is like: later ones of any kind are to be as fast.
+        # In any case, so that later calls are fast.
         if bind and method not in self.__dict__ and not refined:
             fallback = _BoundMethod(unbound, self)
             if holder is not None:
@@ -224,24 +224,21 @@ class Compiled:
         return result if holder is None else holder(result)  # type: ignore[return-value]
 
     def _declared_method(self, name: str) -> Any:
-        """Return the method of this name that has a declaration.
-
-        A subclass may have refined it.
-        """
+        """Return the method of this name that has a declaration; a subclass may refine it."""
         methods = (vars(base).get(name) for base in type(self).__mro__)
         return next(method for method in methods if hasattr(method, 'algorithm'))
 
     def _options(self, algorithm: str) -> Dict[str, Any]:
-        """Return those of the choices that an algorithm has."""
+        """Return the choices that an algorithm has."""
         declaration = declared(algorithm)
         known = (*declaration.choices, *declaration.arrays)
         return {symbol: value for symbol, value in self._chosen.items() if symbol in known}
 
 
 class _BoundMethod(Fallback):
-    """Method of an object that its builtin falls back on.
+    """Method of an object on which its builtin falls back.
 
-    Its attributes are those of the object, of which the builtin is pickled as one.
+    Its attributes are those of the object, as which the builtin is pickled.
     """
 
     def __getattr__(self, name: str) -> Any:
@@ -249,7 +246,7 @@ class _BoundMethod(Fallback):
 
 
 def _doc(method: Callable[..., Any]) -> str:
-    """Return the documentation of a builtin, headed by its signature as `inspect` wants it."""
+    """Return the documentation of a builtin, with its signature in the format of `inspect`."""
     signature = inspect.signature(method)
     plain = [
         parameter.replace(annotation=inspect.Parameter.empty)
@@ -264,9 +261,9 @@ def _is_empty(external_forces: Any) -> bool:
 
 
 def _checked(external_forces: Any) -> Any:
-    """Return the links in the order in which kernels take them, and the forces on them.
+    """Return the links in the order of the kernels, and the forces on them.
 
-    :raises ValueError: if it is no mapping of link names to spatial forces
+    :raises ValueError: if it is not a mapping of link names to spatial forces
     """
     if not isinstance(external_forces, Mapping):
         raise ValueError(

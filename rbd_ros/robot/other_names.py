@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Other names of the Python API: former names, and those of other libraries.
+"""Former names of the Python API, and names of other libraries.
 
-A former name works and warns. A name of another library raises an AttributeError that names ours;
-docs/coming_from.md shows that table, and a test compares them.
+A former name works with a warning. A name of another library raises an AttributeError with our
+name; docs/coming_from.md shows that table, and a test compares them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import warnings
 
 Kind = TypeVar('Kind')
 
-#: Names before the first release, by class and name: the present name.
+#: Present names by class and name before the first release.
 RENAMED: Dict[str, Dict[str, str]] = {
     'Robot': {'together': 'combine'},
     'DerivativeFunctions': {
@@ -25,7 +25,7 @@ RENAMED: Dict[str, Dict[str, str]] = {
     'ArticulatedFunctions': {'by_inverse_inertias': 'assembly_by_inverse_inertia'},
 }
 
-#: British spellings, which work without a warning; algorithms go by the same names.
+#: British spellings, which work without a warning, also for algorithms.
 SYNONYMS: Dict[str, Dict[str, str]] = {
     'Robot': {
         'centre_of_mass': 'center_of_mass',
@@ -40,7 +40,7 @@ class ForeignName(NamedTuple):
 
     :param library: such as 'Pinocchio'
     :param name: the name there
-    :param here: what to use, such as 'Robot.inverse_dynamics' or
+    :param here: our equivalent, such as 'Robot.inverse_dynamics' or
         'Robot.frame(name).jacobian'
     """
 
@@ -140,7 +140,7 @@ _BY_NAME = {each.name: each.here for each in FOREIGN}
 
 
 class Renamed:
-    """A former name of an attribute: gives the present one, with a DeprecationWarning.
+    """A former name of an attribute: returns the present one, with a DeprecationWarning.
 
     :param owner: name of the class
     :param old: the former name
@@ -151,7 +151,7 @@ class Renamed:
         self.owner, self.old, self.new = owner, old, new
 
     def __get__(self, instance: Any, owner: Type[Any]) -> Any:
-        """Return the attribute of the present name."""
+        """Return the attribute with the present name."""
         warnings.warn(
             f'{self.owner}.{self.old} is deprecated; use {self.owner}.{self.new}',
             DeprecationWarning,
@@ -163,7 +163,7 @@ class Renamed:
 class Synonym:
     """Another spelling of an attribute.
 
-    :param name: the spelling that docs have
+    :param name: the documented spelling
     """
 
     def __init__(self, name: str):
@@ -187,19 +187,19 @@ def with_former_names(kind: Type[Kind]) -> Type[Kind]:
 
 
 class ForeignNames:
-    """Names ours in the error when a user tries the name of another library."""
+    """Error with our name if a user tries the name of another library."""
 
-    if not TYPE_CHECKING:  # a checker of types is to find unknown attributes
+    if not TYPE_CHECKING:  # type checkers must find unknown attributes
 
         def __getattr__(self, name: str) -> Any:
             kind = type(self)
             if hasattr(kind, name):
-                # A property raised AttributeError itself: raise that again.
+                # A property itself raised AttributeError: raise that again.
                 return object.__getattribute__(self, name)
             if name in _BY_NAME:
                 here = _BY_NAME[name]
                 raise AttributeError(f'{kind.__name__} has no {name!r}: that is {here}')
-            # With name and object, Python suggests attributes that are spelled alike.
+            # With name and object, Python suggests similar attributes.
             raise AttributeError(
                 f'{kind.__name__!r} object has no attribute {name!r}', name=name, obj=self
             )

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot of a URDF, with its dynamics compiled for it on first use.
+"""Robot of a URDF, with its dynamics compiled on first use.
 
-Its parts have a file each: robot_description.py, robot_configuration.py, robot_kinematics.py,
-robot_dynamics.py, and one a family of functions in families/.
+Its parts are in robot_description.py, robot_configuration.py, robot_kinematics.py,
+robot_dynamics.py, and the families of functions in families/.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from rbd_ros.robot.robot_kinematics import KinematicsFunctions
 from rbd_ros.spatial import RigidBodyInertia
 
 if TYPE_CHECKING:
-    # Imported when they are used: most robots have no extension, and use few families.
+    # Imported on demand: most robots have no extension, and use few families.
     from rbd_ros.model.extension import EXTENSIONS, Loops
     from rbd_ros.robot.families.centroidal_family import CentroidalFunctions
     from rbd_ros.robot.families.derivatives_family import DerivativeFunctions
@@ -63,11 +63,11 @@ class Robot(
 
     Angles are in radians, all else in SI units. Spatial vectors have their angular part first;
     quaternions are (w, x, y, z). A floating base has q = (quaternion, position) and the velocity
-    of its body in body coordinates. Every array argument may carry a leading batch axis N, and
-    then so does the result; single states are repeated for a batch. A NaN or infinity anywhere in
-    a state makes the whole result for that state NaN.
+    of its body in body coordinates. Every array argument may have a leading batch axis N, as then
+    has the result; single states are repeated for a batch. NaN or infinity anywhere in a state
+    makes the whole result for that state NaN.
 
-    :param model: system model; `from_urdf` is the usual way to get one
+    :param model: system model; usually created by `from_urdf`
 
     >>> robot.name, robot.nq, robot.nv
     ('six_axis_arm', 6, 6)
@@ -110,22 +110,20 @@ class Robot(
     ) -> Robot:
         """Load a robot from a URDF.
 
-        :param path_or_xml: path of a URDF or xacro file, its text, a package:// URI, or a name as
-            `rbd_ros robots` lists them
-        :param floating_base: whether the root link moves freely instead of being fixed to the
-            world
+        :param path_or_xml: path of a URDF or xacro file, its text, a package:// URI, or a name
+            that `rbd_ros robots` lists
+        :param floating_base: whether the root link floats instead of being fixed to the world
         :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
         :param strict: whether a non-physical inertia is an error instead of a warning
         :param armature: reflected rotor inertia by joint name [kg m^2 or kg], or the path of a
             YAML file with them
-        :param package_paths: directories in which the packages of `package://` addresses, and
-            those that xacro asks for, are looked for first
-        :param extension: what URDF cannot say (joint types, gears, rotors, loops), see
+        :param package_paths: directories that are searched first for packages of `package://`
+            addresses and of xacro
+        :param extension: properties that URDF lacks (joint types, gears, rotors, loops), see
             docs/extension.md: a mapping, or the path of a YAML file
         :param loops: further loop joints, or mappings like the entries of `loops` there with a
             `name`; they need not close at the neutral configuration
-        :raises ModelError: if the description is at fault; the message names the element and the
-            cure
+        :raises ModelError: if the description is invalid, with the element and the cure
 
         >>> robot = Robot.from_urdf('urdf/six_axis_arm.urdf', armature={'elbow_joint': 0.2})
         >>> robot.armature[2]
@@ -136,7 +134,7 @@ class Robot(
         if extension is not None:
             from rbd_ros.model.extension import read_extension
 
-            extension = read_extension(extension)  # once, for all who need it
+            extension = read_extension(extension)  # once, for all users
         model = load_urdf(
             _found_by_name(path_or_xml, package_paths),
             floating_base=floating_base,
@@ -162,22 +160,20 @@ class Robot(
         gravity: Optional[Sequence[float]] = None,
         name: str = '',
     ) -> Robot:
-        """Combine several robots into one, side by side.
+        """Combine several robots into one, side by side and connected by the world only.
 
-        Nothing connects them but the world.
+        Names of joints and links are prefixed by their robot's name, such as 'left/elbow_joint',
+        except for a robot named ''. q, v and tau contain those of all robots in order. Gears,
+        loops, limits, friction and all else are those of the robots.
 
-        Names of joints and links get the name of their robot in front, as 'left/elbow_joint';
-        those of a robot that is named '' remain as they are. q, v and tau are those of all robots
-        one after another. Gears, loops, limits, friction and all else are those of the robots.
-
-        :param robots: by name, robots, paths of URDF files, or their text
-        :param placements: poses of their base coordinates in the world by name, (4, 4) [1, m];
-            others are at the origin. Floating bases have their place by q, relative to that
-        :param gravity: acceleration of gravity in the world, (3,) [m/s^2]; None: that of the
-            robots, which then all have the same
-        :param name: name of the whole; '': made of those of the robots
-        :raises ModelError: for names that are taken twice or unknown, robots of which one is not
-            valid, gravities that differ, or a placement that is no pose
+        :param robots: robots, paths of URDF files, or their text, by name
+        :param placements: poses of their base coordinates in the world by name, (4, 4) [1, m]; the
+            default is the origin. The pose of a floating base is relative to it
+        :param gravity: acceleration of gravity in the world, (3,) [m/s^2]; None: the common one of
+            the robots
+        :param name: name of the whole; '': made from those of the robots
+        :raises ModelError: for duplicate or unknown names, an invalid robot, different gravities,
+            or an invalid placement
 
         >>> aside = np.eye(4)
         >>> aside[:3, 3] = [0.0, 1.0, 0.0]  # a meter to the left [m]
@@ -200,15 +196,15 @@ class Robot(
         return cls(combine_models(models, transforms, gravity, name))
 
     def with_joints_locked(self, positions: Mapping[str, Union[float, Sequence[float]]]) -> Robot:
-        """Return the robot with some joints fixed, and all that they carry.
+        """Return the robot with some joints fixed.
 
         Links, frames and shapes keep their names. Joints that mimic a locked one are locked too;
-        armature, friction and springs of locked joints go.
+        armature, friction and springs of locked joints are dropped.
 
-        :param positions: positions by joint name [rad or m]; of a joint with several position
-            variables, a sequence of them
+        :param positions: positions by joint name [rad or m]; a sequence for a joint with several
+            position variables
         :raises ModelError: for an unknown joint, one that mimics another or moves as a function of
-            time, a position outside the limits, or a loop that is left without a moving body
+            time, a position outside the limits, or a loop without a moving body
 
         >>> shorter = robot.with_joints_locked({'wrist_2_joint': 0.5})
         >>> shorter.nv, 'wrist_2_joint' in shorter.joint_names
@@ -253,18 +249,18 @@ class Robot(
         links: Optional[Iterable[str]] = None,
         mass: Optional[float] = None,
     ) -> Robot:
-        """Return the robot with links that have the inertia of their shapes.
+        """Return the robot with inertias of links from their shapes.
 
-        The shapes of a link are those for collision, or the visual ones if there are no others,
-        filled evenly. Where they overlap, each counts. Of a mesh that is not closed, the convex
-        hull counts. `warnings` names the links.
+        Collision shapes are used, or visual ones without these, with uniform density. Overlaps
+        count twice. A mesh that is not closed is replaced by its convex hull. `warnings` names the
+        links.
 
         :param density: density of the shapes [kg/m^3]
-        :param links: names of links, whose inertia is replaced; None: those that move and have
-            shapes but no mass, and are not fixed to a link with a mass
-        :param mass: mass of these links together, in place of a density [kg]
+        :param links: names of links whose inertia is replaced; None: moving links with shapes but
+            no mass that are not fixed to a link with a mass
+        :param mass: total mass of these links, instead of a density [kg]
         :raises ModelError: for a link whose shapes enclose no volume, or cannot be read
-        :raises ValueError: for an unknown link, or a density that no solid has
+        :raises ValueError: for an unknown link, or an implausible density
 
         >>> printed = robot.with_inertia_from_shapes(1200.0, ['forearm_link'])
         >>> printed.warnings[-1]
@@ -281,16 +277,14 @@ class Robot(
         pose: Optional[ArrayLike] = None,
         name: str = '',
     ) -> Robot:
-        """Return the robot that carries another one, such as a gripper, on a link.
+        """Return the robot with another one, such as a gripper, mounted on a link.
 
-        :param other: the robot that is carried, the path of its URDF file, or its text
+        :param other: the mounted robot, the path of its URDF file, or its text
         :param link: name of the link, or of the joint, in whose frame it is mounted
         :param pose: pose of its base coordinates in that frame, (4, 4) [1, m], or scipy's
-            RigidTransform; None: the same
-        :param name: what names of its links, joints and shapes begin with, before a slash; '':
-            they keep theirs
-        :raises ModelError: for a name that is taken, a base that floats, or a matrix that is no
-            pose
+            RigidTransform; None: identity
+        :param name: prefix of its links, joints and shapes, followed by a slash; '': no prefix
+        :raises ModelError: for a duplicate name, a floating base, or an invalid pose
         :raises ValueError: for an unknown link
 
         >>> pose = np.eye(4)
@@ -309,7 +303,7 @@ class Robot(
         """Return the robot without a link, its joint, and all links that it carries.
 
         :param link: name of the link
-        :raises ModelError: for the root link, or if a joint that stays mimics one that does not
+        :raises ModelError: for the root link, or if a remaining joint mimics a removed one
         :raises ValueError: for an unknown link
 
         >>> robot.without_link('wrist_2_link').nv
@@ -371,7 +365,7 @@ class Robot(
 
     @cached_property
     def regressors(self) -> RegressorFunctions:
-        """Forces, energy and momentum as linear in the inertial parameters."""
+        """Forces, energy and momentum as linear functions of the inertial parameters."""
         from rbd_ros.robot.families.regressors_family import RegressorFunctions
 
         return RegressorFunctions(self._kernels)
@@ -385,7 +379,7 @@ class Robot(
 
     @cached_property
     def floating_base(self) -> FloatingBaseFunctions:
-        """Dynamics of the base apart from that of the joints, for a robot whose base floats.
+        """Dynamics of the base separate from that of the joints, for a robot with a floating base.
 
         :raises ModelError: if its base is fixed
         """
@@ -417,15 +411,15 @@ class Robot(
     # -- kernels
 
     def function(self, name: str, runtime: Sequence[str] = ()) -> Callable[..., Any]:
-        """Return the variant of a method that takes constants, such as gravity, as inputs.
+        """Return the variant of a method that has constants, such as gravity, as inputs.
 
         :param name: name of the method, such as 'gravity_torque'
-        :param runtime: the additional inputs, passed as arrays after the method's own, in this
-            order: 'gravity', (3,); 'inertia:<link>', (10,), the link's inertial parameters;
-            'payload:<link>', (10,), those of what is added to it. Ten parameters are m, m cx, m
-            cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, the inertia about the
+        :param runtime: the additional inputs, arrays after the method's own, in this order:
+            'gravity', (3,); 'inertia:<link>', (10,), the link's inertial parameters;
+            'payload:<link>', (10,), parameters to add to it. Ten parameters are m, m cx, m cy, m
+            cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz, in link coordinates, with the inertia about the
             link's origin.
-        :return: callable taking arrays; forward_kinematics gives one array, (links, 4, 4)
+        :return: callable with array arguments; forward_kinematics returns one array, (links, 4, 4)
         :raises ValueError: for an unknown method or link
 
         >>> hold = robot.function('gravity_torque', runtime=('gravity',))
@@ -437,11 +431,11 @@ class Robot(
     def kernel(self, algorithm: Algorithm, **options: Any) -> AnyKernel:
         """Return the kernel of an algorithm, compiled on first use.
 
-        :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any function declared to
-            be one (rbd_ros/algorithms/declaration.py)
+        :param algorithm: name of an algorithm of `rbd_ros.algorithms`, or any declared function
+            (rbd_ros/algorithms/declaration.py)
         :param options: `runtime` as in `function`; `forces`, the links with an external force;
-            what the algorithm lets one choose, such as `frame`; inputs that are to be constants;
-            `storage`, 'packed' for the lower triangle of symmetric results, row by row
+            choices of the algorithm, such as `frame`; inputs that become constants; `storage`,
+            'packed' for the lower triangle of symmetric results, row by row
         :raises ValueError: for an unknown algorithm or option
 
         >>> robot.kernel('position_rate').function(q, v).shape
@@ -456,13 +450,10 @@ class Robot(
     ) -> Optional[OperationCount]:
         """Return the number of operations of an algorithm's machine code, by kind.
 
-        None without a compiler.
+        None without a compiler. Other arguments are those of `kernel`.
 
-        Other arguments are those of `kernel`.
-
-        :param equivalent: False counts what the machine code would take if it were made of the
-            model itself, not of one with the same equations of motion and fewer parameters (book
-            9.7)
+        :param equivalent: False counts the machine code of the model itself, not of one with the
+            same equations of motion and fewer parameters (book 9.7)
 
         >>> count = robot.operation_count('gravity_torque')
         >>> count is None or count.multiplications < 200  # None without a compiler
@@ -482,11 +473,11 @@ def _found_by_name(
 ) -> Union[str, os.PathLike[str]]:
     """Return the path of a named robot; a path or text unchanged.
 
-    :raises ModelError: if there is none of that name, or several
+    :raises ModelError: if the name is unknown or ambiguous
     """
     if not isinstance(source, str) or '<' in source or '\n' in source or os.path.exists(source):
         return source
-    # Imported here: it is for names, and most sources are files.
+    # Imported for names only: most sources are files.
     from rbd_ros.lookup.robots import find_robot, RobotNotFoundError, SUFFIXES
 
     is_uri = source.startswith('package://')

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations of a robot: neutral and random ones, and the motion from one to another."""
+"""Configurations of a robot: neutral and random ones, and motion between them."""
 
 from __future__ import annotations
 
@@ -23,12 +23,10 @@ def neutral(model: Model) -> Array:
 
 
 class ConfigurationFunctions(Compiled):
-    """Configurations: the part of `Robot` that says where the joints are and may go."""
+    """Configurations: the part of `Robot` for joint positions."""
 
     def neutral(self) -> Array:
-        """Return the configuration with all joints at zero, quaternions at identity, (nq,).
-
-        In [rad, m].
+        """Return the configuration with joints at zero and identity quaternions, (nq,) [rad, m].
 
         >>> robot.neutral()
         array([0., 0., 0., 0., 0., 0.])
@@ -41,10 +39,10 @@ class ConfigurationFunctions(Compiled):
     ) -> Array:
         """Return a random configuration, uniform between the joint limits, (nq,) [rad, m].
 
-        A joint without limits, or with some beyond 1e6, is drawn within pi of zero if it turns and
-        within 1 m if it slides; orientations are uniform on the rotation group.
+        A joint without limits, or with limits beyond 1e6, is sampled within pi of zero if it
+        rotates and within 1 m if it slides; orientations are uniform on the rotation group.
 
-        :param rng: source of randomness; one of this process if None
+        :param rng: random generator; None: one of this process
         :param out: array for the result
 
         >>> q = robot.random_configuration(np.random.default_rng(1))
@@ -57,10 +55,10 @@ class ConfigurationFunctions(Compiled):
     def random_configurations(
         self, count: int, rng: Optional[np.random.Generator] = None, *, out: Out = None
     ) -> Array:
-        """Return a batch of configurations, each drawn as by `random_configuration`, (count, nq).
+        """Return a batch of configurations, each as by `random_configuration`, (count, nq).
 
         :param count: number of configurations
-        :param rng: source of randomness; one of this process if None
+        :param rng: random generator; None: one of this process
         :param out: array for the result
 
         >>> robot.random_configurations(1000).shape
@@ -72,7 +70,7 @@ class ConfigurationFunctions(Compiled):
 
     @cached_property
     def _uniforms(self) -> int:
-        """Number of random numbers that a configuration takes."""
+        """Number of random numbers of a configuration."""
         model = self._kernels.model
         return sum(model.body(i).joint.uniforms for i in model.independent)
 
@@ -99,10 +97,10 @@ class ConfigurationFunctions(Compiled):
     def difference(self, q0: ArrayLike, q1: ArrayLike, *, out: Out = None) -> Array:
         """Return the velocity from `q0` to `q1` in unit time, (nv,): the inverse of `integrate`.
 
-        :param q0: configuration at first, (nq,) [rad, m]
-        :param q1: configuration at last, (nq,) [rad, m]
+        :param q0: initial configuration, (nq,) [rad, m]
+        :param q1: final configuration, (nq,) [rad, m]
         :param out: array for the result
-        :return: velocity [rad/s, m/s]; orientations take the shorter way
+        :return: velocity [rad/s, m/s], with the shorter rotations
         :raises ValueError: for a wrong shape or dtype
 
         >>> q1 = robot.integrate(q, v, 0.1)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class RobotDescription:
-    """Names, sizes and limits of a robot: the part of `Robot` that computes no dynamics.
+    """Names, sizes and limits of a robot: the part of `Robot` without dynamics.
 
     :param model: system model
     """
@@ -58,9 +58,9 @@ class RobotDescription:
 
     @property
     def joint_names(self) -> Tuple[str, ...]:
-        """Names of the joints in the order of q and v, mimic joints left out.
+        """Names of the joints in the order of q and v, without mimic joints.
 
-        The order is depth first along the tree of the description, siblings as in the file.
+        The order is depth first in the tree of the description, siblings as in the file.
         """
         return self._model.joint_names
 
@@ -71,21 +71,19 @@ class RobotDescription:
 
     @property
     def body_names(self) -> Tuple[str, ...]:
-        """Names of the moving bodies, each called by the link that gives it its frame."""
+        """Names of the moving bodies, which are those of the links with their frames."""
         return tuple(body.name for body in self._model.bodies)
 
     @property
     def warnings(self) -> Tuple[str, ...]:
-        """Warnings of oddities of the description, each naming a link or joint."""
-        # Imported by who asks: what judges a mass matrix computes it.
+        """Warnings about the description, each with a link or joint."""
+        # Imported on demand: the check of the mass matrix computes it.
         from rbd_ros.robot.robot_warnings import warnings_of
 
         return warnings_of(self._model)
 
     def diagnose(self, q: Optional[ArrayLike] = None) -> Diagnostics:
-        """Return the properties of the model that cost accuracy (book 10.1, 10.2).
-
-        Ratios and condition numbers.
+        """Return ratios and condition numbers that determine the accuracy (book 10.1, 10.2).
 
         :param q: configuration for the condition numbers, (nq,) [rad, m]; None: the neutral one
         :raises ValueError: for a wrong shape
@@ -105,26 +103,26 @@ class RobotDescription:
 
     @property
     def effort_limits(self) -> Array:
-        """Maximum generalized forces, (nv,) [N m or N]; infinite where the URDF gives none.
+        """Maximum generalized forces, (nv,) [N m or N]; infinite without a limit in the URDF.
 
-        Those of mimic joints hold as well, here and in the other limits: as limits of the joint
-        that drives them. `warnings` say where they are the narrower ones.
+        Here and in the other limits, those of mimic joints apply to the joint that drives them;
+        `warnings` reports narrower ones.
         """
         return self._effort_limits
 
     @property
     def velocity_limits(self) -> Array:
-        """Maximum speeds, (nv,) [rad/s or m/s]; infinite where the URDF gives none."""
+        """Maximum speeds, (nv,) [rad/s or m/s]; infinite without a limit in the URDF."""
         return self._velocity_limits
 
     @property
     def lower_limits(self) -> Array:
-        """Minimum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
+        """Minimum positions, (nq,) [rad or m]; infinite without a limit in the URDF."""
         return self._lower
 
     @property
     def upper_limits(self) -> Array:
-        """Maximum positions, (nq,) [rad or m]; infinite where the URDF gives none."""
+        """Maximum positions, (nq,) [rad or m]; infinite without a limit in the URDF."""
         return self._upper
 
     def clamp(self, q: ArrayLike) -> Array:
@@ -140,17 +138,17 @@ class RobotDescription:
         return clamped
 
     def within_limits(self, q: ArrayLike, tolerance: float = 0.0) -> Any:
-        """Return whether all joints are within their limits, or an array with N answers.
+        """Return whether all joints are within their limits; an array for N configurations.
 
         :param q: configuration, (nq,), or one in each row, (N, nq) [rad, m]
-        :param tolerance: how far beyond its limit a joint may be [rad, m]
+        :param tolerance: tolerance of the limits [rad, m]
         :raises ValueError: for another shape
 
         >>> robot.within_limits(robot.neutral()), robot.within_limits([0, 9.0, 0, 0, 0, 0])
         (True, False)
         """
         rows = self._rows(q)
-        # Written so that what is not a number is outside.
+        # NaN counts as outside.
         inside = (self._lower - tolerance <= rows) & (rows <= self._upper + tolerance)
         found = inside.all(axis=-1)
         return bool(found) if rows.ndim == 1 else found
@@ -163,10 +161,10 @@ class RobotDescription:
 
     @cached_property
     def position_periods(self) -> Array:
-        """Changes of position after which joints are where they were, (nv,) [rad].
+        """Periods of positions, after which the configuration is the same, (nv,) [rad].
 
-        2 pi for a joint that turns without limits (or whole turns more, if a mimic joint follows
-        it by a fraction); infinite for all others. Drivers may report such a joint within +-pi.
+        2 pi for a continuous joint (or a multiple, if a mimic joint follows it with a fraction);
+        infinite for all others. Drivers may report such a joint within +-pi.
 
         >>> robot.position_periods
         array([inf, inf, inf, inf, inf, inf])
@@ -179,7 +177,7 @@ class RobotDescription:
     def damping(self) -> Array:
         """Viscous damping, (nv,) [N m s/rad or N s/m].
 
-        That of mimic joints is reflected to the joints that they follow.
+        It includes that of mimic joints, reflected to the joints that they follow.
         """
         return self._reflected(lambda body, ratio: body.damping * ratio * ratio)
 
@@ -187,7 +185,7 @@ class RobotDescription:
     def friction(self) -> Array:
         """Coulomb friction, (nv,) [N m or N].
 
-        That of mimic joints is reflected to the joints that they follow.
+        It includes that of mimic joints, reflected to the joints that they follow.
         """
         return self._reflected(lambda body, ratio: body.friction * abs(ratio))
 
@@ -195,23 +193,23 @@ class RobotDescription:
     def armature(self) -> Array:
         """Rotor inertia, part of the diagonal of the mass matrix, (nv,) [kg m^2 or kg].
 
-        That of mimic joints is reflected to the joints that they follow.
+        It includes that of mimic joints, reflected to the joints that they follow.
         """
         return self._reflected(lambda body, ratio: body.armature * ratio * ratio)
 
     @property
     def stiffness(self) -> Array:
-        """Stiffness of the springs at the joints, (nv,) [N m/rad or N/m]; the simulator has them.
+        """Stiffness of the springs at the joints, (nv,) [N m/rad or N/m], used by the simulator.
 
-        That of mimic joints is reflected to the joints that they follow.
+        It includes that of mimic joints, reflected to the joints that they follow.
         """
         return self._reflected(lambda body, ratio: body.stiffness * ratio * ratio)
 
     @property
     def spring_rest(self) -> Array:
-        """Positions where the springs exert no force, (nv,) [rad or m]; 0 without a spring.
+        """Positions without spring force, (nv,) [rad or m]; 0 without a spring.
 
-        Where mimic joints have springs, that of all springs together.
+        If mimic joints have springs, that of all springs together.
         """
         model, force, total = self._model, np.zeros(self._model.nv), self.stiffness
         offsets = {c.body: c.offset for c in model.couplings}

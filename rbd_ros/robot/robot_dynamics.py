@@ -12,13 +12,13 @@ from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Out, Outs
 from rbd_ros.robot.variants import FULL, Storage
 
 if TYPE_CHECKING:
-    # Results: an algorithm is imported when it is used.
+    # Result types: algorithms are imported on demand.
     from rbd_ros.algorithms.inertia_matrix.equations_of_motion import EquationsOfMotion
     from rbd_ros.algorithms.momentum.energy import Energy
 
 
 class DynamicsFunctions(Compiled):
-    """Dynamics: the part of `Robot` that has the terms of its equation of motion."""
+    """Dynamics: the part of `Robot` for the terms of the equation of motion."""
 
     @computes('inverse_dynamics')
     def inverse_dynamics(
@@ -32,12 +32,12 @@ class DynamicsFunctions(Compiled):
     ) -> Array:
         """Return the forces tau = H(q) a + C(q, v) for an acceleration (RNEA, book 5.3).
 
-        Joint friction is not part of them.
+        Joint friction is not included.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
         :param a: acceleration, (nv,) [rad/s^2, m/s^2]
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
             [N m, N]
         :param out: array for the result
         :return: tau, (nv,) [N m, N]
@@ -64,16 +64,16 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return the acceleration that generalized forces cause, without joint friction (ABA).
+        """Return the acceleration for generalized forces, without joint friction (ABA).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
         :param tau: generalized forces, (nv,) [N m, N]
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
             [N m, N]
         :param out: array for the result
         :return: acceleration, (nv,) [rad/s^2, m/s^2]
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
         >>> np.allclose(robot.forward_dynamics(q, v, tau), a)  # tau is that of a
@@ -89,7 +89,7 @@ class DynamicsFunctions(Compiled):
     ) -> Array:
         """Return the bias force C of H a + C = tau, (nv,) [N m, N] (book 6.1).
 
-        It is the force that makes the acceleration zero: against Coriolis and centrifugal effects,
+        It is the force for zero acceleration: it compensates Coriolis and centrifugal effects,
         gravity and external forces.
 
         :param q: configuration, (nq,) [rad, m]
@@ -115,11 +115,11 @@ class DynamicsFunctions(Compiled):
 
     @computes('mass_matrix')
     def mass_matrix(self, q: ArrayLike, *, storage: Storage = 'full', out: Out = None) -> Array:
-        """Return the joint-space inertia matrix H(q), rotors included (CRBA, book 6.2), (nv, nv).
+        """Return the joint-space inertia matrix H(q) including rotors (CRBA, book 6.2), (nv, nv).
 
         :param q: configuration, (nq,)
-        :param storage: 'full', or 'packed' for the lower triangle alone, row by row, as
-            `H[numpy.tril_indices(nv)]`: half the memory, which is what large batches wait for
+        :param storage: 'full', or 'packed' for the lower triangle only, row by row, as
+            `H[numpy.tril_indices(nv)]`: half the memory, whose bandwidth limits large batches
         :param out: array for the result
         :return: H, (nv, nv), or (nv (nv + 1) / 2,) if packed [kg m^2, kg m, kg]
         :raises ValueError: for a wrong shape or dtype, or an unknown storage
@@ -139,15 +139,15 @@ class DynamicsFunctions(Compiled):
 
     @computes('inverse_mass_matrix')
     def inverse_mass_matrix(self, q: ArrayLike, *, out: Out = None) -> Array:
-        """Return the inverse of the mass matrix, the accelerations by unit forces, (nv, nv).
+        """Return the inverse of the mass matrix, the accelerations per unit force, (nv, nv).
 
-        It takes less time than to invert `mass_matrix`. To solve for one acceleration,
-        `forward_dynamics` takes less still.
+        It is faster than inverting `mass_matrix`. For one acceleration, `forward_dynamics` is
+        faster still.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
         :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
         :raises ValueError: for a wrong shape or dtype
 
         >>> np.allclose(robot.inverse_mass_matrix(q) @ robot.mass_matrix(q), np.eye(6))
@@ -165,7 +165,7 @@ class DynamicsFunctions(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param external_forces: as for `inverse_dynamics`
         :param out: arrays for H and C
-        :return: H, (nv, nv), and C, (nv,), as `mass_matrix` and `bias_force` give them
+        :return: H, (nv, nv), and C, (nv,), as of `mass_matrix` and `bias_force`
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
         >>> H, C = robot.equations_of_motion(q, v)
@@ -213,7 +213,7 @@ class DynamicsFunctions(Compiled):
     def coriolis_tensor(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Return the coefficients of products of velocities, (nv, nv, nv) [kg m^2, kg m, kg].
 
-        C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. Where the velocity is the
+        C @ v is the Coriolis matrix, and C @ v @ v the Coriolis torque. If the velocity is the
         rate of the position, they are the Christoffel symbols of the mass matrix.
 
         :param q: configuration, (nq,) [rad, m]
@@ -235,9 +235,7 @@ class DynamicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return the spatial force [n; f] that each body gets from its parent across its joint.
-
-        Book 5.3.
+        """Return the spatial force [n; f] on each body from its parent by the joint (book 5.3).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -258,9 +256,9 @@ class DynamicsFunctions(Compiled):
 
     @computes('energy')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> Energy:
-        """Return the kinetic and potential energy [J] of all that moves.
+        """Return the kinetic and potential energy [J] of all moving bodies.
 
-        Rotors count as kinetic energy; the potential energy is zero with all mass at the height of
+        Kinetic energy includes rotors; the potential energy is zero with all mass at the height of
         the base's origin.
 
         :param q: configuration, (nq,) [rad, m]

@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 class LinkPoses(Mapping[str, Array]):
     """Pose of each link in the base frame by its name, (4, 4), or (N, 4, 4) for a batch.
 
-    The poses are views of one array: `poses['tool0']` costs nothing that is not asked for.
+    The poses are views of one array, created on access.
 
     :param array: all poses, (links, 4, 4) or (N, links, 4, 4)
     """
 
-    # One slot and nothing else: machine code makes these objects
+    # Only one slot: machine code creates these objects
     # (compiler/runtime/kernel_builtin.py).
     __slots__ = ('array',)
     _places: ClassVar[Dict[str, int]] = {}
@@ -50,7 +50,7 @@ class LinkPoses(Mapping[str, Array]):
 
 
 class KinematicsFunctions(Compiled):
-    """Kinematics: the part of `Robot` that says where its links are and how they move."""
+    """Kinematics: the part of `Robot` for poses and motion of its links."""
 
     @cached_property
     def _frames(self) -> Dict[Tuple[str, str], RobotFrame]:
@@ -58,9 +58,7 @@ class KinematicsFunctions(Compiled):
 
     @computes('forward_kinematics')
     def forward_kinematics(self, q: ArrayLike, *, out: Out = None) -> LinkPoses:
-        """Return the pose of every link in the base frame, (4, 4) each, by link name.
-
-        p_base = T p_link.
+        """Return the pose of every link in the base frame by name, (4, 4): p_base = T p_link.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for all poses, (links, 4, 4)
@@ -76,10 +74,10 @@ class KinematicsFunctions(Compiled):
         return poses
 
     def frame(self, name: str, reference: Reference = 'body') -> RobotFrame:
-        """Return the functions of a link or joint frame, for one who calls them often.
+        """Return the functions of a link or joint frame, for repeated calls.
 
         :param name: name of a link, or of a joint
-        :param reference: what motions are expressed in, as for `jacobian`
+        :param reference: reference frame of motions, as for `jacobian`
         :raises ValueError: for an unknown frame or reference
 
         >>> tool = robot.frame('tool0', reference='aligned')
@@ -88,7 +86,7 @@ class KinematicsFunctions(Compiled):
         """
         found = self._frames.get((name, reference))
         if found is None:
-            # Imported when it is used, as the families are: many robots are used without frames.
+            # Imported on demand, like the families: many robots are used without frames.
             from rbd_ros.robot.frame import RobotFrame
 
             found = self._frames[name, reference] = RobotFrame(self._kernels, name, reference)
@@ -101,10 +99,10 @@ class KinematicsFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
-        :param reference: what the velocity is expressed in: 'body', the frame's own coordinates
-            (the book's); 'base', base coordinates, the linear part being that of the point at the
-            base origin; 'aligned', the velocity of the frame's origin along the axes of the base
-            (the geometric Jacobian)
+        :param reference: reference frame of the velocity: 'body', the frame's own coordinates (as
+            in the book); 'base', base coordinates, with the linear part of the point at the base
+            origin; 'aligned', the velocity of the frame's origin along the axes of the base (the
+            geometric Jacobian)
         :param out: array for the result
         :raises ValueError: for an unknown frame or reference, or a wrong shape or dtype
 
@@ -124,7 +122,7 @@ class KinematicsFunctions(Compiled):
         *,
         out: Out = None,
     ) -> Array:
-        """Return the time derivative of `jacobian`, element by element, (6, nv).
+        """Return the elementwise time derivative of `jacobian`, (6, nv).
 
         Arguments are those of `jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
 
@@ -154,7 +152,7 @@ class KinematicsFunctions(Compiled):
     def point_jacobian_derivative(
         self, q: ArrayLike, v: ArrayLike, frame: str, point: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Return the time derivative of `point_jacobian`, element by element, (3, nv).
+        """Return the elementwise time derivative of `point_jacobian`, (3, nv).
 
         Arguments are those of `point_jacobian`, and the velocity `v`, (nv,) [rad/s, m/s].
 
@@ -170,11 +168,11 @@ class KinematicsFunctions(Compiled):
     def center_of_mass(self, q: ArrayLike, *, out: Out = None) -> Array:
         """Return the center of mass of all moving links in base coordinates, (3,) [m].
 
-        Links fixed to the world do not count.
+        Links fixed to the world are excluded.
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
-        :raises ModelError: if nothing that moves has mass
+        :raises ModelError: if no moving body has mass
         :raises ValueError: for a wrong shape or dtype
 
         >>> robot.center_of_mass(q)  # [m]
@@ -188,7 +186,7 @@ class KinematicsFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param out: array for the result
-        :raises ModelError: if nothing that moves has mass
+        :raises ModelError: if no moving body has mass
         :raises ValueError: for a wrong shape or dtype
 
         >>> mass = sum(body.inertia.mass for body in robot.model.bodies)

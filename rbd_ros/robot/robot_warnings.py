@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Warnings of oddities of a model: of masses, meshes, and mass matrices that are singular."""
+"""Warnings about a model: masses, meshes, and singular mass matrices."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rbd_ros.robot.robot_configuration import neutral
 
 
 def warnings_of(model: Model) -> Tuple[str, ...]:
-    """Return the warnings of a model, each naming a link or joint: `Robot.warnings`."""
+    """Return the warnings of a model, each with a link or joint: `Robot.warnings`."""
     found = (*model.warnings, *_of_masses(model), *_of_meshes(model))
     singular = singularity(model)
     if singular:

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From a declared algorithm and a model to a definition that the compiler takes.
+"""Conversion of a declared algorithm and a model to a definition for the compiler.
 
-A variant is an algorithm with what is chosen when it is compiled: links with external forces, what
-of the model is an input instead of a constant, the frame of a Jacobian, arrays that are constants,
-how symmetric results are stored.
+A variant is an algorithm with compile-time choices: links with external forces, model constants
+that become inputs, the frame of a Jacobian, arrays that become constants, storage of symmetric
+results.
 """
 
 from __future__ import annotations
@@ -40,20 +40,20 @@ Scalars = Sequence[Any]
 #: Numbers of a rigid body's inertia.
 PARAMETER_COUNT = 10
 
-#: How symmetric matrices are stored: whole, or the lower triangle row by row.
+#: Storage of symmetric matrices: full, or the lower triangle row by row.
 Storage = Literal['full', 'packed']
 FULL, PACKED = get_args(Storage)
 
 
 @dataclass(frozen=True)
 class Variant:
-    """An algorithm with what is chosen when it is compiled.
+    """An algorithm with compile-time choices.
 
     :param algorithm: declaration of the algorithm
     :param forces: links with an external force; each adds an input of 6 numbers
-    :param runtime: what of the model is an input instead of a constant: 'gravity',
-        'inertia:<link>', 'payload:<link>'
-    :param chosen: values of choices, and of arrays that are constants, by symbol
+    :param runtime: model constants that become inputs: 'gravity', 'inertia:<link>',
+        'payload:<link>'
+    :param chosen: values of choices, and of arrays that become constants, by symbol
     :param storage: `FULL` or `PACKED`
     """
 
@@ -76,7 +76,7 @@ class Variant:
 
     @property
     def mapping(self) -> str:
-        """Name of the argument by which forces can be given that are not chosen here, or ''."""
+        """Name of the argument for forces on other links, or ''."""
         open_to_forces = self.algorithm.takes_forces and not self.forces and not self.runtime
         return Wrenches.symbol if open_to_forces else ''
 
@@ -126,7 +126,7 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
 
     :param algorithm: declaration of the algorithm
     :param options: `forces`, `runtime` and `storage` (see `Variant`), choices and constants by
-        symbol; what is None counts as not given
+        symbol; None counts as not given
     :raises ValueError: for an unknown option, link, frame, run-time input or storage, or a wrong
         size
     """
@@ -161,8 +161,8 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
 def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
     """Return the definition of a variant for a model, ready to be compiled.
 
-    :param variant: the algorithm, and what is chosen of it
-    :param doc: documentation of the function that is made of it
+    :param variant: the algorithm with its choices
+    :param doc: documentation of the resulting function
     """
     algorithm, alternative = variant.algorithm, None
     if algorithm.specialization is not None and algorithm.specialization.applicable_when(model):
@@ -192,9 +192,9 @@ def definition(model: Model, variant: Variant, doc: str = '') -> Definition:
 
 
 def evaluate(model: Model, variant: Variant, *arrays: Scalars) -> Tuple[Scalars, ...]:
-    """Run an algorithm on scalars of any kind; flat lists of its outputs.
+    """Run an algorithm on scalars of any type; return flat lists of its outputs.
 
-    :param variant: the algorithm, and what is chosen of it
+    :param variant: the algorithm with its choices
     :param arrays: one for each of `Variant.inputs`
     """
     algorithm, links = variant.algorithm, variant.forces
@@ -218,9 +218,9 @@ def evaluate(model: Model, variant: Variant, *arrays: Scalars) -> Tuple[Scalars,
 
 
 def check(model: Model, variant: Variant) -> None:
-    """Check that a variant makes sense for a model, as its declaration says.
+    """Check that a variant is valid for a model, as its declaration requires.
 
-    :raises ModelError: if it does not
+    :raises ModelError: if it is not
     """
     if variant.algorithm.check is None:
         return
@@ -262,7 +262,7 @@ def _check_runtime(model: Model, runtime: Sequence[str]) -> None:
 
 
 def _cheapest(model: Model, variant: Variant) -> Model:
-    """Return the model that takes the fewest operations to the same results."""
+    """Return the equivalent model with the fewest operations."""
     constant_inertia = all(key == 'gravity' for key in variant.runtime)
     if variant.algorithm.model == EQUIVALENT and constant_inertia:
         return equivalent_model(model)
@@ -281,12 +281,12 @@ def _with_runtime(model: Model, runtime: Sequence[str], values: Sequence[Scalars
     return model
 
 
-# What turns a declared algorithm into a kernel; what these import counts as well.
+# Modules that convert a declared algorithm to a kernel; their imports count as well.
 _MAKERS = ('rbd_ros.robot.variants', 'rbd_ros.compiler.runtime.kernel')
 
 
 def model_key(model: Model) -> List[Any]:
-    """Return what functions depend on of a model, as JSON values, floats bitwise exact."""
+    """Return the properties of a model for its functions as JSON values, floats bitwise exact."""
 
     def exact(values: Sequence[Any]) -> List[str]:
         return [float(x).hex() for x in values]
@@ -324,7 +324,7 @@ def model_key(model: Model) -> List[Any]:
 
 
 def _types(value: Any) -> Iterator[type]:
-    """Yield the type of a joint and of those that it is made of, such as the one it reverses."""
+    """Yield the type of a joint and of its parts, such as the joint that it reverses."""
     yield type(value)
     for part in vars(value).values():
         if is_dataclass(part):
@@ -332,13 +332,13 @@ def _types(value: Any) -> Iterator[type]:
 
 
 def source_key(model: Model, *makers: Any) -> str:
-    """Return the digest of the source that makes kernels for a model.
+    """Return the digest of the source that creates kernels for a model.
 
-    :param makers: declarations of algorithms; functions and modules whose text counts as well
+    :param makers: declarations of algorithms; further functions and modules whose source counts
     """
     joints = {kind for body in model.bodies for kind in _types(body.joint)}
     joints |= {kind for loop in model.loops for kind in _types(loop.joint)}
     texts = [maker.function if isinstance(maker, Declaration) else maker for maker in makers]
-    # A text made from another one depends on both.
+    # A derived function depends on its own source and on the original.
     texts += [text.__wrapped__ for text in texts if hasattr(text, '__wrapped__')]
     return source_digest(*_MAKERS, *sorted(joints, key=repr), *texts)

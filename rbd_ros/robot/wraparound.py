@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Differences of positions, in which whole turns of joints without limits do not count.
+"""Differences of positions without whole turns of continuous joints.
 
-Encoders, drivers and planners give the angle of a joint that turns for ever within +-pi, or
-within 0 to 2 pi, or as the sum of all turns. Wherever positions are compared, the same place is to
-be the same position, as with the wraparound of ros2_control's joint_trajectory_controller.
+Encoders, drivers and planners give the angle of a continuous joint within +-pi, within 0 to 2 pi,
+or as the sum of all turns. Comparisons must treat equivalent positions as equal, like the
+wraparound of ros2_control's joint_trajectory_controller.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ Floats = NDArray[np.float64]
 def whole_periods(difference: float, period: float, rate: float) -> float:
     """Return the whole periods nearest to a difference [rad].
 
-    :param difference: of two positions [rad or m]
-    :param period: that of the joint [rad]; 0: it has none, and none are found
+    :param difference: difference of two positions [rad or m]
+    :param period: period of the joint [rad]; 0: not periodic, and the result is 0
     :param rate: 1 / period [1/rad]; 0 without one
     """
     count: float = np.floor(difference * rate + 0.5)
     return period * count
 
 
-# Of arrays: the same text, and so the same bits.
+# For arrays: the same function, and so the same bits.
 _whole_periods = cast(Callable[[Any, Floats, Floats], Floats], whole_periods)
 
 
 class Wraparound:
-    """Differences of the positions of joints, some of which repeat after a period.
+    """Differences of the positions of joints, some of which are periodic.
 
-    :param periods: period of each joint, (n,) [rad], infinite where there is none, as in
+    :param periods: period of each joint, (n,) [rad], infinite: not periodic, as in
         `Robot.position_periods`
 
     >>> from rbd_ros.robot.wraparound import Wraparound
@@ -55,10 +55,10 @@ class Wraparound:
     def __init__(self, periods: Any):
         given = np.array(periods, dtype=float)
         repeats = np.isfinite(given)
-        #: Period of each joint, 0 where there is none, and 1 / period, likewise; each (n,)
+        #: Period of each joint, 0: not periodic, and 1 / period, likewise; each (n,)
         self.periods: Floats = np.where(repeats, given, 0.0)
         self.rates: Floats = np.divide(1.0, given, out=np.zeros(given.shape), where=repeats)
-        #: Whether any joint has a period
+        #: Whether any joint is periodic
         self.any = bool(repeats.any())
 
     def of(self, joints: Any) -> Wraparound:
@@ -66,7 +66,7 @@ class Wraparound:
         return Wraparound(np.where(self.periods > 0.0, self.periods, np.inf)[joints])
 
     def __call__(self, difference: Floats) -> Floats:
-        """Return the smallest difference that means the same, (..., n) [rad or m].
+        """Return the smallest equivalent difference, (..., n) [rad or m].
 
         :param difference: of positions, (..., n)
         """
@@ -75,23 +75,23 @@ class Wraparound:
         return difference - _whole_periods(difference, self.periods, self.rates)
 
     def nearest(self, q: Floats, to: Floats) -> Floats:
-        """Return the positions that mean the same as `q` and are nearest to others, (..., n).
+        """Return the positions equivalent to `q` that are nearest to others, (..., n).
 
         :param q: positions, (..., n) [rad or m]
-        :param to: others, (..., n)
+        :param to: other positions, (..., n)
         """
         if not self.any:
             return q
         return q - _whole_periods(q - to, self.periods, self.rates)
 
     def unwrapped(self, q: Any) -> Floats:
-        """Return the positions one after another without leaps of whole periods, (N, n).
+        """Return a sequence of positions without jumps by whole periods, (N, n).
 
-        :param q: positions, (N, n), each less than half a period from the one before
+        :param q: positions, (N, n), each less than half a period from the previous one
         """
         result = np.array(q, dtype=float)
         for j in np.flatnonzero(self.periods):
-            # Counted, not summed up: what does not leap keeps its bits.
+            # Counted, not summed: positions without jumps keep their bits.
             leaps = np.diff(result[:, j])
             counts = np.cumsum(np.floor(leaps * self.rates[j] + 0.5))
             result[1:, j] -= self.periods[j] * counts

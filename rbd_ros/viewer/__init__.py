@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The robot in a browser page: scenes, recordings of motions, and live pages.
 
-Pages hold all that they need and load nothing from a network. The names below are loaded on first
-use.
+Pages are self-contained and load nothing from a network. The names below are loaded on first use.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes to be drawn, collected from links and objects: meshes read once, and not too large."""
+"""Shapes to draw, from links and objects, with meshes that are read once and simplified."""
 
 from __future__ import annotations
 
@@ -28,9 +28,8 @@ from rbd_ros.model.geometry import (
 def simplified(part: Triangles, most: int) -> Triangles:
     """Return a surface of at most `most` triangles.
 
-    Vertices of one cell of a grid become their mean.
-
-    The grid is the finest that will do. What is thinner than its cells may vanish.
+    Vertices in one cell of a grid become their mean, with the finest possible grid. Parts thinner
+    than its cells may vanish.
     """
     if len(part.corners) <= most:
         return part
@@ -52,13 +51,13 @@ def _clustered(part: Triangles, low: FloatArray, size: float) -> Triangles:
     cells = np.floor((part.vertices - low) / size).astype(np.int64)
     key = (cells[:, 0] << 42) + (cells[:, 1] << 21) + cells[:, 2]
     _, group, count = np.unique(key, return_inverse=True, return_counts=True)
-    group = group.reshape(-1)  # of another shape in one version of NumPy
+    group = group.reshape(-1)  # one version of NumPy returns another shape
     sums = [np.bincount(group, part.vertices[:, k], len(count)) for k in range(3)]
     return _without_slivers(np.stack(sums, axis=1) / count[:, None], group[part.corners], part)
 
 
 def _without_slivers(vertices: FloatArray, corners: IntArray, part: Triangles) -> Triangles:
-    """Return triangles without duplicates and without those that are lines or points."""
+    """Return triangles without duplicates and degenerate ones."""
     a, b, c = corners.T
     corners = corners[(a != b) & (b != c) & (c != a)]
     _, first = np.unique(np.sort(corners, axis=1), axis=0, return_index=True)
@@ -67,19 +66,19 @@ def _without_slivers(vertices: FloatArray, corners: IntArray, part: Triangles) -
 
 Drawn = Union[Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
 
-#: Owner of the shapes of the robot that is simulated, as in world files.
+#: Owner of the shapes of the simulated robot, as in world files.
 ROBOT = 'robot'
 
 
 @dataclass(frozen=True)
 class SceneShape:
-    """A shape on a link, on an object, or on what stands still.
+    """A shape on a link, on a movable object, or static.
 
     :param link: name of the link, '' if it is not on one
-    :param placement: pose in coordinates of the link, of the movable object or, for what stands
-        still, of the world, (4, 4): p_link = T p_shape
+    :param placement: pose in coordinates of the link or the movable object, or in the world if
+        static, (4, 4): p_link = T p_shape
     :param kind: 'box', 'sphere', 'cylinder' and 'capsule' (about z), or 'mesh'
-    :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); number
+    :param size: lengths along x, y, z; radius; radius and length (of a capsule's cylinder); index
         of the mesh's part
     :param owner: 'robot', or the name of an object or further robot of the world
 
@@ -97,9 +96,9 @@ class SceneShape:
 
 
 class ShapeCollector:
-    """Shapes and the parts of their meshes, while a scene is made.
+    """Shapes and the parts of their meshes, during the creation of a scene.
 
-    :param most: how many triangles the meshes may have together
+    :param most: maximum number of triangles of all meshes
     """
 
     def __init__(self, most: int):
@@ -123,9 +122,10 @@ class ShapeCollector:
     ) -> None:
         """Add a shape.
 
-        :param own_colors: whether colors of a mesh file go before `color`, as in RViz
-        :param convex: whether the convex hull of a mesh is meant
-        :param concavity: of its convex parts that are drawn, see `convex_parts`; None: it is
+        :param own_colors: whether colors of a mesh file have priority over `color`, as in RViz
+        :param convex: whether to use the convex hull of a mesh
+        :param concavity: concavity of its drawn convex parts, see `convex_parts`; None: not
+            decomposed
         """
         if isinstance(shape, (Mesh, HeightField)):
             numbers = (
@@ -142,10 +142,10 @@ class ShapeCollector:
             self.shapes.append(SceneShape(link, placement, kind, lengths, color, owner))
 
     def parts(self) -> Tuple[Triangles, ...]:
-        """Return the triangles of the meshes, fewer of them where there are too many."""
+        """Return the triangles of the meshes, simplified if there are too many."""
         parts, total = self._parts, sum(len(part.corners) for part in self._parts)
         if total > self.most:
-            # Small parts stay as they are; the others share what is left.
+            # Small parts are unchanged; the others share the rest.
             share = _share([len(part.corners) for part in parts], self.most)
             parts = [simplified(part, share) for part in parts]
             drawn = sum(len(part.corners) for part in parts)
@@ -160,7 +160,7 @@ class ShapeCollector:
         )
 
     def notices(self) -> Tuple[str, ...]:
-        """Return notices of shapes that are simplified or not drawn."""
+        """Return notices about shapes that are simplified or not drawn."""
         if not self._failed:
             return tuple(self._notices)
         first, more = next(iter(self._failed)), len(self._failed) - 1
@@ -168,7 +168,7 @@ class ShapeCollector:
         return (f'meshes that cannot be drawn: {first}{others}', *self._notices)
 
     def _mesh(self, mesh: Mesh, convex: bool, concavity: Optional[float]) -> Sequence[int]:
-        """Return the numbers of the parts of a mesh file, which is read once."""
+        """Return the indices of the parts of a mesh file, which is read once."""
         key = (mesh.path or mesh.uri, tuple(mesh.scale), convex, concavity)
         if key not in self._read:
             self._read[key] = []
@@ -195,7 +195,7 @@ class ShapeCollector:
 
     def _height_field(self, name: str, field: HeightField) -> Sequence[int]:
         rows, columns = field.heights.shape
-        # Rows and columns are left out before there are triangles: there may be 60 million.
+        # Drop rows and columns before creating triangles, which could be 60 million.
         every = max(1, math.ceil(math.sqrt(2.0 * rows * columns / self.most)))
         i, j = (np.union1d(np.arange(0, n, every), [n - 1]) for n in (rows, columns))
         if every > 1:
@@ -225,7 +225,7 @@ def _soup(triangles: FloatArray, color: Optional[Color]) -> Triangles:
 
 
 def _share(sizes: Sequence[int], most: int) -> int:
-    """Return the greatest size of a part such that all parts together do not exceed `most`."""
+    """Return the maximum size of a part such that all parts together do not exceed `most`."""
     left, rest = most, sorted(sizes)
     for k, size in enumerate(rest):
         share = left // (len(rest) - k)

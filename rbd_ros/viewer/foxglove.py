@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as messages that Foxglove and Lichtblick show: frames, shapes, joints, contacts.
+"""A recording as messages for Foxglove and Lichtblick: frames, shapes, joints, contacts.
 
-Messages and their schemas are JSON, by the names and fields of https://docs.foxglove.dev/schemas.
+Messages and schemas are JSON, with the names and fields of https://docs.foxglove.dev/schemas.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _PLANE = 20.0
 class Message(NamedTuple):
     """A message.
 
-    :param topic: topic that it stands on
+    :param topic: its topic
     :param schema: name of its schema
-    :param time: since the first frame [ns]
-    :param content: what it says
+    :param time: time since the first frame [ns]
+    :param content: its content
     """
 
     topic: str
@@ -45,9 +45,9 @@ class Message(NamedTuple):
 
 
 def messages(recording: MotionRecording) -> Iterator[Message]:
-    """Yield the messages of a recording in their order.
+    """Yield the messages of a recording in order.
 
-    :raises ValueError: if there is no frame
+    :raises ValueError: for an empty recording
     """
     scene, robot = recording.scene, recording.robot
     times, poses = recording.times, recording.poses()
@@ -145,12 +145,12 @@ def _add_shape(entity: Json, scene: Scene, shape: SceneShape) -> None:
 
 
 def _arrow(contact: FloatArray, weight: float, radius: float) -> Iterator[Json]:
-    """Yield the arrow of a contact, none for one that has no force."""
+    """Yield the arrow of a contact; none without a force."""
     force = float(np.linalg.norm(contact[3:]))
     length = arrow_length(force, weight, radius)
     if length > 0.0:
         along = contact[3:] / force
-        # An arrow lies along x: half a turn about the bisector of x and its direction.
+        # An arrow is along x: half a turn about the bisector of x and its direction.
         bisector = along + (1.0, 0.0, 0.0)
         size = float(np.linalg.norm(bisector))
         axis = bisector / size if size > 1e-6 else np.array([0.0, 0.0, 1.0])
@@ -238,7 +238,7 @@ def _schemas() -> Dict[str, Json]:
                 indices=_list(natural),
             )
         ),
-        # Never used here.
+        # Unused.
         **{name: _list({'type': 'object'}) for name in ('lines', 'texts', 'models')},
     )
     deletion = _object('foxglove.SceneEntityDeletion', timestamp=time, type=natural, id=text)

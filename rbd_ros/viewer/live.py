@@ -22,11 +22,11 @@ REQUESTS = (
 LOCAL = '127.0.0.1'
 _MAX_ORDER = 300  # bytes
 _MAX_WAITING = 100  # requests
-_HEARTBEAT = 2.0  # [s]: how soon a page that was closed is noticed while nothing moves
+_HEARTBEAT = 2.0  # [s]: detects a closed page while nothing moves
 
 
 class LivePage:
-    """A server of one page, to which states are published and from which requests come.
+    """A server of one page, which shows published states and sends requests.
 
     :param text: the page, in HTML
     :param port: its port; 0 for any that is free
@@ -77,7 +77,7 @@ class LivePage:
         return f'http://{self._name}:{self._server.server_port}{self._server.folder}'
 
     def publish(self, state: Any) -> None:
-        """Show a state: pages get the newest one, and may miss others."""
+        """Publish a state: pages get the newest one, and may miss others."""
         self._server.publish(json.dumps(state, allow_nan=False))
 
     def requests(self) -> List[Tuple[str, Any]]:
@@ -90,7 +90,7 @@ class LivePage:
                 return taken
 
     def close(self) -> None:
-        """Serve no more: open pages are notified that it has ended."""
+        """Stop serving: open pages are notified."""
         self._server.publish(None)
         self._server.shutdown()
         self._server.server_close()
@@ -117,7 +117,7 @@ class _Server(ThreadingHTTPServer):
             self.changed.notify_all()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore errors: browsers close connections as they like."""
+        """Ignore errors: browsers may close connections at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -196,9 +196,9 @@ class _Handler(BaseHTTPRequestHandler):
                 fresh, seen, state = server.version != seen, server.version, server.state
             if state is None:
                 return
-            # A comment fails if the browser is gone.
+            # A comment detects a closed browser.
             self.wfile.write(f'data: {state}\n\n'.encode() if fresh and state else b':\n\n')
             self.wfile.flush()
 
     def log_message(self, *arguments: Any) -> None:
-        """Log nothing, since the terminal is the user's."""
+        """Log nothing: the terminal belongs to the user."""

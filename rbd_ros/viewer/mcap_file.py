@@ -20,8 +20,8 @@ __all__ = ['unavailable_reason', 'write_mcap']
 def write_mcap(recording: MotionRecording, path: Path) -> None:
     """Write a recording.
 
-    :raises ValueError: if there is no frame, no library, or the file cannot be begun
-    :raises OSError: if the file cannot be written to its end
+    :raises ValueError: for an empty recording, a missing library, or a file that cannot be created
+    :raises OSError: if the file cannot be written completely
     """
     with McapWriter(path) as file:
         channels: Dict[Tuple[str, str], int] = {}

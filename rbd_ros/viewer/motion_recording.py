@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings: a motion as a page that plays it anywhere, as a video, or as an MCAP file."""
+"""Recordings of a motion: as a page that plays it, as a video, or as an MCAP file."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from rbd_ros.robot import Robot
 from rbd_ros.viewer.page_text import floats, MIN_RADIUS, page, reach
 from rbd_ros.viewer.viewer_scene import make_scene, Scene
 
-#: Endings of the files that recordings are written to.
+#: Suffixes of recording files.
 FORMATS = ('.html', '.mp4', '.mcap')
 
 
 class MotionRecording:
     """A motion of a robot.
 
-    :param scene: what is drawn; None: the robot's visual shapes
-    :param ground: what the grid is drawn on; None for no grid
+    :param scene: the drawn scene; None: the robot's visual shapes
+    :param ground: ground of the grid; None: no grid
 
     >>> recording = MotionRecording(robot)
     >>> simulator = Simulator(robot)
@@ -106,12 +106,13 @@ class MotionRecording:
     ) -> None:
         """Add a frame.
 
-        :param time: when it is shown; later than the one before [s]
+        :param time: time of the frame, later than the previous one [s]
         :param q: configuration, (nq,) [rad, m]
-        :param objects: poses of the scene's movable objects, (O, 4, 4); None: where they were
-            before, at first at their start
-        :param contacts: position and force of each contact, (C, 6) [m, N]; None for none
-        :raises ValueError: for a wrong shape or time, or what is not finite; nothing is added
+        :param objects: poses of the scene's movable objects, (O, 4, 4); None: unchanged, initially
+            at their start
+        :param contacts: position and force of each contact, (C, 6) [m, N]; None: none
+        :raises ValueError: for a wrong shape or time, or values that are not finite; nothing is
+            added
 
         >>> recording = MotionRecording(robot)
         >>> recording.add(0.0, q)
@@ -142,7 +143,7 @@ class MotionRecording:
     def page(self) -> str:
         """Return the text of the page, in HTML.
 
-        :raises ValueError: if there is no frame
+        :raises ValueError: for an empty recording
         """
         if not self._times:
             raise ValueError('the recording is empty: add a frame')
@@ -183,13 +184,13 @@ class MotionRecording:
 
         A video needs ffmpeg, an MCAP file the library mcap; see `check_format`.
 
-        :raises ValueError: if there is no frame, the name ends otherwise, something is missing, or
-            the file cannot be written
+        :raises ValueError: for an empty recording, an unknown suffix, a missing program, or a file
+            that cannot be written
         """
         check_format(path)
         if not self._times:
             raise ValueError('the recording is empty: add a frame')
-        # Here, not above: each of them is needed by few, and knows recordings.
+        # Imported here: they are rarely needed, and import this module.
         from rbd_ros.viewer import mcap_file, video
 
         target = Path(path)
@@ -207,8 +208,8 @@ class MotionRecording:
 def check_format(path: Union[str, 'os.PathLike[str]']) -> None:
     """Check that a recording can be written to a file, before recording.
 
-    :raises ValueError: if its name ends otherwise than .html, .mp4 or .mcap, its folder is not
-        there, or a program that the format needs is missing, with the cure
+    :raises ValueError: if its suffix is not .html, .mp4 or .mcap, its folder does not exist, or a
+        required program is missing, with the cure
 
     >>> from rbd_ros.viewer.motion_recording import check_format
     >>> check_format('motion.html')

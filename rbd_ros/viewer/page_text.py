@@ -22,7 +22,7 @@ from rbd_ros.viewer.drawn_shapes import SceneShape
 from rbd_ros.viewer.scene_annotations import SceneJoint
 from rbd_ros.viewer.viewer_scene import Ground, Scene
 
-#: Radius of a scene at least, for the camera [m].
+#: Minimum radius of a scene, for the camera [m].
 MIN_RADIUS = 0.05
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
 _FOLDER = Path(__file__).parent / 'page'
@@ -35,13 +35,13 @@ _SCRIPTS = (
 def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: Any) -> str:
     """Return the text of a page that shows a scene.
 
-    :param scene: what is drawn
-    :param ground: what the grid is drawn on, None for no grid; where there is a world, not drawn
-    :param start: poses of the frames that the camera is placed for, (frames, 7)
-    :param more: what else viewer.js is to know: times and poses of a recording, or that it is live
+    :param scene: the drawn scene
+    :param ground: ground of the grid; None: no grid; not drawn in a world
+    :param start: poses of the frames for the camera placement, (frames, 7)
+    :param more: further data for viewer.js: times and poses of a recording, or the live flag
     """
     data = {**_scene_data(scene, ground, np.asarray(start, dtype=float)), **more}
-    # No name of a link may end the element that it stands in.
+    # A name must not close the enclosing element.
     text = json.dumps(data, allow_nan=False).replace('<', '\\u003c')
     values = {
         'TITLE': html.escape(scene.name or 'robot'),
@@ -131,7 +131,7 @@ def _joint_data(joint: SceneJoint) -> Dict[str, Any]:
 
 
 def grounds(scene: Scene, ground: Optional[HalfSpace]) -> Sequence[Ground]:
-    """Return the planes to be drawn: those of the world, or the ground, if any."""
+    """Return the drawn planes: those of the world, or the ground, if any."""
     if scene.grounds is not None:
         return scene.grounds
     return [] if ground is None else [Ground(ground_pose(ground))]
@@ -149,7 +149,7 @@ def ground_pose(ground: HalfSpace) -> FloatArray:
 def reach(scene: Scene, poses: FloatArray) -> Tuple[List[float], float]:
     """Return the center and radius of the scene at these poses [m].
 
-    What moves counts, and what stands still near it.
+    Static shapes count only near moving ones.
     """
     still, moving = [], []
     for shape in scene.shapes:
@@ -175,12 +175,12 @@ def _ball(points: FloatArray) -> Tuple[FloatArray, float]:
 
 
 def arrow_length(force: float, weight: float, radius: float) -> float:
-    """Return the length of the arrow of a force [m], as arrows.js has it.
+    """Return the length of the arrow of a force [m], as in arrows.js.
 
-    By the square root: contacts of a box are seen beside those of the robot that pushes it.
+    It is proportional to the square root, so that small forces are visible beside large ones.
 
     :param force: force [N]
-    :param weight: weight of all that moves [N]
+    :param weight: weight of all moving bodies [N]
     :param radius: radius of the scene [m]
     """
     return min(0.5 * radius * math.sqrt(force / (weight or 1.0)), 2.0 * radius)
@@ -204,7 +204,7 @@ def _corners(scene: Scene, shape: SceneShape) -> FloatArray:
     elif shape.kind == 'box':
         half = np.array(size) / 2.0
     else:
-        # A sphere has no length, and a capsule is longer by its ends.
+        # A sphere has no length, and a capsule is longer by its half spheres.
         length = size[1] / 2.0 if len(size) > 1 else 0.0
         half = np.array([size[0], size[0], length + (shape.kind != 'cylinder') * size[0]])
     points = center + half * _SIGNS

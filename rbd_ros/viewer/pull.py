@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A spring that pulls a body towards a point, as stiff as the steps of a simulation bear it."""
+"""A spring that pulls a body towards a point, as stiff as a stable simulation permits."""
 
 from __future__ import annotations
 
@@ -14,27 +14,25 @@ from numpy.typing import ArrayLike
 from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation import Simulator
 
-#: Force at most, in weights of all that moves.
+#: Maximum force, relative to the weight of all moving bodies.
 STRONGEST = 3.0
-#: Stretch at which the spring carries that weight, in radii of the scene.
+#: Extension at which the spring force is that weight, relative to the radius of the scene.
 STRETCH = 0.1
-#: Coordinates of points beyond which nothing is pulled [m]: their squares are numbers still.
+#: Maximum coordinate of points [m]; squares do not overflow.
 _MAX_COORDINATE = 1e9
 
-#: Bounds of h omega and of h d/m for the point that is pulled, h being the step: explicit forces
-#: are stable below 2 and 1, and it gets lighter as the robot moves.
+#: Bounds of h omega and of h d/m for the pulled point, with the step h: explicit forces are stable
+#: below 2 and 1, and its effective mass may decrease with the motion.
 _FREQUENCY, _DAMPING = 0.2, 0.3
-_DISPLACEMENT = 1e-6  # [rad, m]: of differences that give the point's Jacobian
+_DISPLACEMENT = 1e-6  # [rad, m]: for the numerical Jacobian of the point
 
 
 class Pull(ABC):
-    """A spring from a point of a body to a target in the world.
+    """A spring from a point of a body to a target in the world, see `LinkPull` and `ObjectPull`.
 
-    `LinkPull` and `ObjectPull` are such springs.
-
-    :param simulator: the simulation, whose state it looks at
-    :param name: name of the body that is pulled
-    :param weight: weight of what moves with it [N]
+    :param simulator: the simulation
+    :param name: name of the pulled body
+    :param weight: weight of the bodies that move with it [N]
     :param radius: radius of the scene [m]
     """
 
@@ -48,9 +46,9 @@ class Pull(ABC):
     def aim(self, point: ArrayLike, target: ArrayLike) -> None:
         """Pull a point to a target.
 
-        :param point: point that the body is held at, in its coordinates, (3,) [m]
-        :param target: where the point is pulled to, in world coordinates, (3,) [m]
-        :raises ValueError: if nothing moves that point, or it is none; nothing is changed
+        :param point: point of the body, in its coordinates, (3,) [m]
+        :param target: target of the point, in world coordinates, (3,) [m]
+        :raises ValueError: if no joint moves that point, or it is invalid; nothing is changed
         """
         held, goal = _point(point), _point(target)
         if max(np.abs(held).max(), np.abs(goal).max()) > _MAX_COORDINATE:
@@ -65,9 +63,9 @@ class Pull(ABC):
         self.target = goal
 
     def apply(self) -> None:
-        """Pull during the next step."""
+        """Apply the force for the next step."""
         at = self.position()
-        # Of the last step: the velocity of the point without another kernel.
+        # Of the last step, without another kernel.
         v = np.zeros(3) if self._before is None else (at - self._before) / self.simulator.timestep
         self._before = at
         force = self.stiffness * (self.target - at) - self.damping * v
@@ -83,7 +81,7 @@ class Pull(ABC):
 
     @abstractmethod
     def _mass(self, point: FloatArray) -> float:
-        """Return the mass of a point in the direction in which it is lightest [kg]."""
+        """Return the minimum effective mass of a point over all directions [kg]."""
 
 
 class LinkPull(Pull):
@@ -104,7 +102,7 @@ class LinkPull(Pull):
     """
 
     def __init__(self, simulator: Simulator, name: str, weight: float, radius: float):
-        simulator.robot.model.link(name)  # rejects an unknown one
+        simulator.robot.model.link(name)  # rejects an unknown link
         super().__init__(simulator, name, weight, radius)
 
     def position(self) -> FloatArray:
@@ -146,7 +144,7 @@ class ObjectPull(Pull):
     """
 
     def __init__(self, simulator: Simulator, name: str, radius: float):
-        simulator.object_pose(name)  # rejects an unknown one
+        simulator.object_pose(name)  # rejects an unknown object
         self._number = simulator.objects.index(name)
         self._bodies = simulator.physics.model.scene.bodies
         weight = 9.81 * float(self._bodies.mass[self._number])

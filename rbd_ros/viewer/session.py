@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A simulation that a page watches and commands: play, pause, step, reset, speed, pull."""
+"""A simulation with a live page: play, pause, step, reset, speed, pull."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from rbd_ros.viewer.viewer_scene import Scene
 
 FRAME = 1.0 / 60.0  # time between pictures [s]
 MAX_SPEED = 100.0
-#: Part of the chosen speed by which a simulation may pass more quickly while it makes up a lag.
+#: Maximum speed, relative to the chosen one, while a lag is caught up.
 _CATCH_UP = 1.5
-_MAX_FRAME = 0.1  # whose time may pass at once: more would be a leap [s]
-_MAX_LAG = 1.0  # that is made up; what is more is dropped [s]
-_FACTOR_WINDOW = 0.5  # over which the real-time factor is measured [s]
-_HOLD = 2.0  # how long a page holds a body without saying so again [s]
+_MAX_FRAME = 0.1  # maximum time of a frame; more would be a jump [s]
+_MAX_LAG = 1.0  # maximum lag that is caught up; the rest is dropped [s]
+_FACTOR_WINDOW = 0.5  # window of the measured real-time factor [s]
+_HOLD = 2.0  # time for which a pull request of the page is valid [s]
 
 
 class LiveSession:
@@ -51,7 +51,7 @@ class LiveSession:
     True
     """
 
-    # Wall clock [s]: where the session's clock began, the factor's window, the last looks at it.
+    # Wall clock [s]: origin of the session's clock, begin of the factor's window, last checks.
     _clock: float
     _window: float
     _seen: float
@@ -91,11 +91,11 @@ class LiveSession:
         return self._page.url
 
     def run(self, duration: float = math.inf, frames: Optional[int] = None) -> None:
-        """Run until the simulated time has grown by `duration` since the start.
+        """Run until the simulated time has advanced by `duration`.
 
-        :param duration: simulated time, which stands still while the page pauses it; that of the
-            clock if nothing moves [s]
-        :param frames: how many pictures to show before; None: as many as it takes
+        :param duration: simulated time, which stops while the page pauses it; wall time for a
+            static page [s]
+        :param frames: maximum number of frames; None: no limit
         """
         end = self._begin + duration - 0.5 * self.simulator.timestep
         count = 0
@@ -110,7 +110,7 @@ class LiveSession:
             self._last = time.monotonic()
 
     def close(self) -> None:
-        """Serve the page no more."""
+        """Stop serving the page."""
         self._page.close()
 
     def _now(self) -> float:
@@ -118,7 +118,7 @@ class LiveSession:
         return time.monotonic() if self._is_static else self.simulator.time
 
     def _due(self) -> float:
-        """Return the simulated time of the next picture; a lag is made up within bounds."""
+        """Return the simulated time of the next frame; a lag is caught up within bounds."""
         now, simulator = time.monotonic(), self.simulator
         elapsed, self._seen = min(now - self._seen, _MAX_FRAME), now
         lag = self._clock_time + (now - self._clock) * self.speed - simulator.time
@@ -126,7 +126,7 @@ class LiveSession:
         if dropped > 0.0:
             self._clock_time -= dropped
             lag -= dropped
-        # A step is never too much, or there would be none at low speeds.
+        # At least a step, also at low speeds.
         return simulator.time + min(lag, max(_CATCH_UP * elapsed * self.speed, simulator.timestep))
 
     def _advance(self, until: float) -> None:
@@ -216,7 +216,7 @@ class LiveSession:
         self._let_go()
 
     def _let_go(self) -> None:
-        # The force lasts one step, and needs not be taken away.
+        # The force lasts one step, so it needs no removal.
         self._pull, self._message = None, ''
 
     def _restart_clock(self) -> None:
@@ -258,11 +258,11 @@ def advance(
     should_stop: Callable[[], bool] = lambda: False,
     before: Optional[Callable[[], None]] = None,
 ) -> None:
-    """Step a simulation up to an instant, to half a step.
+    """Step a simulation up to a time, within half a step.
 
-    :param until: when to stop [s]
-    :param torque: torque for each step, called with the simulator; None for none
-    :param should_stop: asked after each step whether to stop before
+    :param until: final time [s]
+    :param torque: torque for each step, called with the simulator; None: none
+    :param should_stop: called after each step, returns whether to stop early
     :param before: called before each step
 
     >>> from rbd_ros.viewer.session import advance
@@ -273,7 +273,7 @@ def advance(
     """
     count = round((until - simulator.time) / simulator.timestep)
     if torque is None and before is None:
-        # However much is to be made up, `should_stop` is asked after a part of a picture's time.
+        # `should_stop` is called within a fraction of a frame's time, for any lag.
         slice_ = max(1, min(count, round(FRAME / simulator.timestep)) // 4)
         while count > 0:
             simulator.step(n=min(slice_, count))
@@ -299,7 +299,7 @@ def object_poses(simulator: Simulator, scene: Scene) -> FloatArray:
 def contact_forces(simulator: Simulator) -> FloatArray:
     """Return the position and force of each contact, (C, 6) [m, N].
 
-    The force is that on the robot or on what is movable, not on what stands still.
+    The force is that on the robot or the movable object, not on a static one.
     """
     moving, found = {ROBOT, *simulator.robots, *simulator.objects}, []
     for each in simulator.contacts:
@@ -315,12 +315,12 @@ def record(
     torque: Optional[Torque] = None,
     progress: Optional[Callable[[float], Any]] = None,
 ) -> MotionRecording:
-    """Simulate for a while and record it, 60 frames a second.
+    """Simulate and record 60 frames per second.
 
-    :param scene: what is drawn
-    :param duration: how long [s]
-    :param torque: torque for each step, called with the simulator; None for none
-    :param progress: called with the share of the time that is simulated
+    :param scene: the drawn scene
+    :param duration: duration [s]
+    :param torque: torque for each step, called with the simulator; None: none
+    :param progress: called with the simulated fraction of the time
     :raises FloatingPointError: if the dynamics are not finite
 
     >>> from rbd_ros.viewer import make_scene

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings as videos: a browser without a window draws the page, ffmpeg encodes its pictures."""
+"""Recordings as videos: a headless browser draws the page, ffmpeg encodes its frames."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from typing import Any, Iterator, TYPE_CHECKING
 if TYPE_CHECKING:
     from rbd_ros.viewer.motion_recording import MotionRecording
 
-RATE, SIZE = 30, (960, 540)  # pictures a second, columns and rows of each
-#: Browsers that draw without a window, by software where there is no graphics card.
+RATE, SIZE = 30, (960, 540)  # frames per second, columns and rows
+#: Headless browsers, with software rendering as a fallback.
 BROWSERS = (
     *('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'),
     *('microsoft-edge', 'brave-browser'),
@@ -29,16 +29,16 @@ _FLAGS = (
     *('--headless=new', '--use-angle=swiftshader', '--enable-unsafe-swiftshader'),
     *('--no-first-run', '--disable-background-networking', '--disable-dev-shm-usage'),
 )
-_MAX_WAIT = 120  # for a picture [s]
+_MAX_WAIT = 120  # for a frame [s]
 
 
 def browser() -> str:
-    """Return the path of the first of `BROWSERS`, '' if there is none."""
+    """Return the path of the first available one of `BROWSERS`, '' if there is none."""
     return next(filter(None, map(shutil.which, BROWSERS)), '')
 
 
 def ffmpeg() -> str:
-    """Return the path of ffmpeg, of the system or imageio-ffmpeg; '' if there is none."""
+    """Return the path of ffmpeg, from the system or imageio-ffmpeg; '' if there is none."""
     path = shutil.which('ffmpeg')
     if path is None:
         try:
@@ -51,14 +51,14 @@ def ffmpeg() -> str:
 
 
 def unavailable_reason() -> str:
-    """Return why there can be no video, and what to do about it; '' if there can."""
+    """Return why videos are not available, and the cure; '' if they are."""
     if not ffmpeg():
         return "a video needs ffmpeg: apt install ffmpeg, or pip install 'rbd_ros[recording]'"
     return '' if browser() else 'a video needs a browser: apt install chromium, or Google Chrome'
 
 
 class _Server(HTTPServer):
-    """Server of a page that sends its pictures back, at a secret address."""
+    """Server of a page that sends its frames back, at a secret address."""
 
     def __init__(self, text: str):
         super().__init__(('127.0.0.1', 0), _Handler)
@@ -66,7 +66,7 @@ class _Server(HTTPServer):
         self.pictures: 'queue.Queue[bytes]' = queue.Queue(2)
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Ignore errors: browsers close connections as they like."""
+        """Ignore errors: browsers may close connections at any time."""
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -90,17 +90,17 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(body)
 
     def log_message(self, *arguments: Any) -> None:
-        """Log nothing, since the terminal is the user's."""
+        """Log nothing: the terminal belongs to the user."""
 
 
 def pictures(
     recording: MotionRecording, width: int, height: int, rate: float = RATE
 ) -> Iterator[bytes]:
-    """Yield the pictures of a recording, from the page's initial viewpoint, as JPEG files.
+    """Yield the frames of a recording from the page's initial viewpoint, as JPEG files.
 
-    :param width: columns
-    :param height: rows
-    :param rate: pictures a second
+    :param width: number of columns
+    :param height: number of rows
+    :param rate: frames per second
     :raises ValueError: if the browser draws none
     """
     server = _Server(recording.page())
@@ -132,18 +132,18 @@ def _next_picture(server: _Server, process: 'subprocess.Popen[bytes]') -> bytes:
 
 
 def write_video(recording: MotionRecording, path: Path) -> None:
-    """Write a recording as it moves, seen from where its page is seen first.
+    """Write a recording as a video from the page's initial viewpoint.
 
-    :raises ValueError: if there is no frame, no browser or no ffmpeg, or one of them fails
+    :raises ValueError: for an empty recording, a missing or failing browser or ffmpeg
     :raises OSError: if the file cannot be written
     """
     reason = unavailable_reason()
     if reason:
         raise ValueError(reason)
-    path.open('wb').close()  # ffmpeg's own words on this are many
+    path.open('wb').close()  # ffmpeg's message about a failure is long
     given = ['-f', 'image2pipe', '-c:v', 'mjpeg', '-framerate', f'{RATE}']
     made = ['-an', '-pix_fmt', 'yuv420p', '-movflags', '+faststart', '-f', 'mp4']
-    # A name alone may look like an option, or like an address.
+    # A bare name may look like an option or an address.
     target = f'file:{path.absolute()}'
     command = [ffmpeg(), '-y', '-loglevel', 'error', *given, '-i', '-', *made, target]
     with tempfile.TemporaryFile() as words:

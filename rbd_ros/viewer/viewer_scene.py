@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scene to be shown: a robot and the world around it, and where it all is."""
+"""Scene to draw: a robot and the world around it, with all poses."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from rbd_ros.world import read_world, World, WorldRobot
 
 Shapes = Literal['visual', 'collision']
 SHAPES = get_args(Shapes)
-#: Triangles of a page, which it takes some 20 bytes each of: more are simplified.
+#: Maximum number of triangles of a page, of about 20 bytes each; more are simplified.
 MAX_TRIANGLES = 200_000
-#: Colors where none is given: visual shapes, collision shapes, what stands still, what moves.
+#: Default colors: visual shapes, collision shapes, static and movable objects.
 GRAY: Color = (0.7, 0.71, 0.73, 1.0)
 ORANGE: Color = (0.95, 0.6, 0.2, 1.0)
 STONE: Color = (0.78, 0.76, 0.72, 1.0)
@@ -39,8 +39,8 @@ _G = 9.81  # [m/s^2]
 class Ground:
     """A plane of the world.
 
-    :param pose: pose of a frame in it whose z axis is its normal, (4, 4)
-    :param color: its color, None for the viewer's grid alone
+    :param pose: pose of a frame in it with its normal as z axis, (4, 4)
+    :param color: its color; None: only the viewer's grid
 
     >>> make_scene(robot.model, world='config/table_world.yaml').grounds[0].pose[2, 2]
     1.0
@@ -55,9 +55,9 @@ class Scene:
     """Shapes of a robot and of a world.
 
     :param name: name of the robot or the world
-    :param links: links that carry shapes, whose poses are to be given
+    :param links: links with shapes, whose poses are required
     :param parts: triangles of meshes, in meters
-    :param notices: what is not drawn as the files have it, in words
+    :param notices: texts about shapes that differ from their files
     :param objects: movable objects of the world, whose poses may be given
     :param start: poses of these at the start, (O, 4, 4)
     :param grounds: planes of the world; None where there is no world
@@ -88,7 +88,7 @@ class Scene:
 
     @property
     def frames(self) -> Tuple[str, ...]:
-        """Names of what moves, links and then objects, each once.
+        """Names of moving frames, links and then objects, each once.
 
         >>> make_scene(robot.model, world='config/table_world.yaml').frames[-4:]
         ('box', 'peg', 'ball', 'roller')
@@ -97,7 +97,7 @@ class Scene:
         return (*self.links, *(f'object/{o}' if o in taken else o for o in self.objects))
 
     def frame_of(self, shape: SceneShape) -> int:
-        """Return the number of the frame that a shape moves with, -1 if it stands still.
+        """Return the index of the frame with which a shape moves, -1 if it is static.
 
         >>> scene = make_scene(robot.model, world='config/table_world.yaml')
         >>> {scene.frames[scene.frame_of(shape)] for shape in scene.shapes if shape.owner == 'peg'}
@@ -114,9 +114,9 @@ class Scene:
     ) -> FloatArray:
         """Return poses of `frames` in the world: position [m] and unit quaternion (x, y, z, w).
 
-        :param robot: the robot; None if there is none
+        :param robot: the robot; None: none
         :param q: configurations, (N, nq) [rad, m]
-        :param objects: poses of the objects, (N, O, 4, 4) or (O, 4, 4); None for their start
+        :param objects: poses of the objects, (N, O, 4, 4) or (O, 4, 4); None: their start
         :return: (N, links + O, 7)
 
         >>> scene = make_scene(robot.model)
@@ -146,11 +146,11 @@ def make_scene(
 ) -> Scene:
     """Return the scene of a robot, of a world, or of both.
 
-    Meshes that cannot be read are left out, and those of more than `triangles` together are drawn
-    with fewer; `notices` says so. Further robots of the world are drawn at their start, but for
-    those that are part of the model, as `Simulator.robot` has them.
+    Unreadable meshes are not drawn, and those with more than `triangles` in total are simplified;
+    `notices` lists them. Further robots of the world are drawn at their start, except those that
+    are part of the model, as in `Simulator.robot`.
 
-    :param model: the robot's model; None if there is none
+    :param model: the robot's model; None: none
     :param shapes: 'visual', with the collision shapes of links that have no visual ones, or
         'collision'
     :param triangles: how many triangles the meshes may have together, of collision shapes that are
@@ -201,7 +201,7 @@ def make_scene(
 
 
 def _chosen_geometries(model: Model, shapes: str) -> List[Geometry]:
-    """Return visual shapes, and collision shapes of links without; or collision shapes alone."""
+    """Return visual shapes, with collision shapes of links without; or only collision shapes."""
     if shapes == 'collision':
         return [geometry for geometry in model.geometries if geometry.role == 'collision']
     seen = {geometry.link for geometry in model.geometries if geometry.role == 'visual'}
@@ -245,7 +245,7 @@ def _add_geometry(
         # Links of movable robots that are part of the model have 'robot/link' as their names.
         given = world.link_decompositions
         concavity = given.get(f'{owner}/{geometry.link}', given.get(geometry.link))
-    # As RViz does: the colors of a mesh go before that of the URDF.
+    # As in RViz: the colors of a mesh have priority over that of the URDF.
     collector.add(
         owner, geometry.link, placement, geometry.shape, color, is_visual, concavity=concavity
     )
@@ -272,7 +272,7 @@ def _add_world(
 
 
 def _add_robot(collector: ShapeCollector, world: World, given: WorldRobot, shapes: str) -> None:
-    """Add a further robot, which stands still at its start."""
+    """Add a further static robot, at its start."""
     base = _pose(given.base_placement)
     found = Robot(given.model).forward_kinematics(start_configuration(given))
     for geometry in _chosen_geometries(given.model, shapes):
@@ -282,7 +282,7 @@ def _add_robot(collector: ShapeCollector, world: World, given: WorldRobot, shape
 
 
 def _pose(transform: PluckerTransform) -> FloatArray:
-    """Return the pose of a frame B in A of the transform from A to B coordinates, (4, 4)."""
+    """Return the pose of frame B in A, from the transform from A to B coordinates, (4, 4)."""
     pose: FloatArray = np.array(transform.pose(), dtype=float)
     return pose
 
@@ -295,7 +295,7 @@ def quaternions(rotations: ArrayLike) -> FloatArray:
     """
     R = np.asarray(rotations, dtype=float)
     trace = np.trace(R, axis1=-2, axis2=-1)
-    # Four times w q, x q, y q, z q: the one of greatest length has no cancellation.
+    # Four times w q, x q, y q, z q: the longest one has no cancellation.
     products = np.empty((*R.shape[:-2], 4, 4))
     for i, (j, k) in enumerate(((1, 2), (2, 0), (0, 1))):
         products[..., i, i] = 1.0 + 2.0 * R[..., i, i] - trace

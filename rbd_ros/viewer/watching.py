@@ -1,10 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A page that shows what another process moves, over ROS 2: a robot, and the world of a simulator.
+"""A page that shows the motion of another process over ROS 2: a robot, and a simulator's world.
 
-The robot is where its joint states say; of a world, `simulator/object_states` and
-`simulator/contact_markers`
-of the simulator node give the poses of the objects and the contacts.
+The robot follows its joint states. For a world, `simulator/object_states` and
+`simulator/contact_markers` of the simulator node give the poses of the objects and the contacts.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ from rbd_ros.viewer.session import FRAME
 from rbd_ros.viewer.viewer_scene import Scene
 
 NODE = 'rbd_ros_viewer'
-#: Topics of a simulator node of that name, about its world.
+#: Topics of the simulator node about its world.
 OBJECTS, CONTACTS = 'simulator/object_states', 'simulator/contact_markers'
-_SILENT = 2.0  # without a message, before the page says so [s]
-_ARROW_SCALE = 0.005  # of the arrows of contacts, if the simulator's is as it is by default [m/N]
-_NAMED = 5  # of what is not shown
-_AWAY = -1e6  # height of an object that is no longer there [m]
+_SILENT = 2.0  # time without a message that the page reports [s]
+_ARROW_SCALE = 0.005  # of contact arrows, the simulator's default [m/N]
+_NAMED = 5  # maximum number of names of hidden objects
+_AWAY = -1e6  # height of a removed object [m]
 
 
 class WatchSession:
     """A page that follows `joint_states`, and `base_pose` if the robot's base is floating.
 
-    If there are objects that move, it follows those of a simulator node, too.
+    If there are movable objects, it also follows those of a simulator node.
 
     :param robot: the robot that is watched, with those of its world that move
     :param scene: what is drawn
@@ -55,7 +54,7 @@ class WatchSession:
         host: str = LOCAL,
     ):
         self.robot, self.scene = robot, scene
-        #: Whether `run` is to return, as soon as it can.
+        #: Whether `run` should return as soon as possible.
         self.stopped = False
         self.q: FloatArray = robot.clamp(robot.neutral())
         self._places: Dict[str, int] = {}
@@ -69,7 +68,7 @@ class WatchSession:
         self._missing = set(self._places)
         self._time = 0.0
         self._heard = -math.inf
-        #: Poses of the objects of the scene, (O, 4, 4), and contacts as the page has them, (C, 6).
+        #: Poses of the objects of the scene, (O, 4, 4), and contacts for the page, (C, 6).
         self.objects: FloatArray = scene.start.copy()
         self.contacts: FloatArray = np.empty((0, 6))
         self._heard_of_objects = -math.inf
@@ -96,20 +95,20 @@ class WatchSession:
         return self._page.url
 
     def run(self, duration: float = math.inf) -> None:
-        """Show what comes.
+        """Show received states.
 
-        :param duration: how long [s]
+        :param duration: duration [s]
         """
         end = time.monotonic() + duration
         while time.monotonic() < end and not self.stopped:
             began = time.monotonic()
             self._ros.take()
-            self._page.requests()  # discarded: none applies here
+            self._page.requests()  # discarded, since none applies here
             self._page.publish(self._state())
             time.sleep(max(0.0, FRAME - (time.monotonic() - began)))
 
     def close(self) -> None:
-        """Serve the page no more, and leave ROS."""
+        """Stop serving the page, and shut ROS down."""
         self._page.close()
         self._ros.close()
 
@@ -196,7 +195,7 @@ def _listed(names: Sequence[str]) -> str:
 
 
 class _Ros:
-    """A node with its own context, so that other nodes keep theirs."""
+    """A node with its own context, independent of other nodes."""
 
     def __init__(self, context: Any, node: Any, executor: Any, count: int):
         self._context, self._node, self._executor = context, node, executor
@@ -204,7 +203,7 @@ class _Ros:
         self.topic = self.resolved('joint_states')
 
     def resolved(self, topic: str) -> str:
-        """Return the whole name of a topic."""
+        """Return the full name of a topic."""
         return str(self._node.resolve_topic_name(topic))
 
     def take(self) -> None:
@@ -219,10 +218,10 @@ class _Ros:
 
 
 def _subscriber(namespace: str, callbacks: Mapping[str, Callable[[Any], None]]) -> _Ros:
-    """Listen to topics.
+    """Subscribe to topics.
 
-    :param namespace: namespace of them
-    :param callbacks: what takes their messages, by topic
+    :param namespace: their namespace
+    :param callbacks: callbacks of their messages, by topic
     """
     try:
         from rclpy import init
@@ -239,26 +238,26 @@ def _subscriber(namespace: str, callbacks: Mapping[str, Callable[[Any], None]]) 
             f"--watch needs ROS 2 ({error}): source it, or pip install 'rbd_ros[ros]'"
         ) from None
     context = Context()
-    # Ctrl-C is Python's: it ends the page as well.
+    # Python handles Ctrl-C, which also ends the page.
     init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Node(NODE, namespace=namespace or None, context=context)
     except InvalidNamespaceException as error:
         context.try_shutdown()
         raise ValueError(f'--namespace {namespace!r} is not valid: {error}') from None
-    # Best effort hears reliable publishers, too; of many messages, the newest counts.
+    # Best effort also receives from reliable publishers; the newest message counts.
     make_profile: Any = QoSProfile
     quality = make_profile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
     for topic, take in callbacks.items():
         node.create_subscription(kinds[topic], topic, take, quality)
     executor = SingleThreadedExecutor(context=context)
     executor.add_node(node)
-    # One at a time: the node has timers as well as topics.
+    # One callback at a time: the node has timers as well as topics.
     return _Ros(context, node, executor, 2 * len(callbacks))
 
 
 def _message_type(topic: str) -> Any:
-    """Return the class of the messages of a topic.
+    """Return the message class of a topic.
 
     :raises ImportError: if it is not installed
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""World around a robot as data: objects, robots, surfaces, poses, world files. No physics.
+"""World of a robot as data: objects, robots, surfaces, poses, world files. No physics.
 
 The names below are loaded on first use.
 """

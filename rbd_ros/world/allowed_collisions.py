@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Allowed-collision matrix: the pairs of a robot's links that are never tested for contact.
 
-Links that a joint connects overlap at it, and links that are fixed to each other cannot move
-apart. An SRDF names further ones, that always or never touch.
+Links that a joint connects overlap there, and links that are fixed to each other cannot separate.
+An SRDF names further pairs, which always or never touch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from rbd_ros.model import Model, ModelError
 from rbd_ros.model.errors import unknown_name
 from rbd_ros.model.urdf.schema import shorten
 
-#: A pair of links, in the order of the alphabet.
+#: A pair of links, in alphabetical order.
 LinkPair = Tuple[str, str]
 
 MAX_BYTES = MAX_TEXT
@@ -31,14 +31,14 @@ _LINKS = {
 
 
 class SrdfError(ModelError):
-    """An SRDF that cannot be used; the message names file, line and cure."""
+    """An unusable SRDF; the message names file, line and cure."""
 
 
 class Entry(NamedTuple):
-    """An element of an SRDF that is about collisions.
+    """An SRDF element about collisions.
 
     :param kind: name of the element
-    :param links: links that it names, one or two
+    :param links: its links, one or two
     :param line: line of the file
     """
 
@@ -52,14 +52,14 @@ def allowed_pairs(
 ) -> FrozenSet[LinkPair]:
     """Return the pairs of links that may overlap, and are not tested for contact.
 
-    Those are the links of one body, those of two bodies that are connected (`connected_bodies`),
-    and what an SRDF says: `disable_collisions` adds a pair, `disable_default_collisions` all pairs
-    of a link, `enable_collisions` takes a pair away.
+    These are the links of one body, those of two connected bodies (`connected_bodies`), and those
+    of an SRDF: `disable_collisions` adds a pair, `disable_default_collisions` all pairs of a link,
+    `enable_collisions` removes a pair.
 
     :param model: system model
-    :param srdf: path of an SRDF file, or its XML; None: there is none
-    :return: pairs of names of links, each in the order of the alphabet
-    :raises SrdfError: naming file, line and cure
+    :param srdf: path of an SRDF file, or its XML; None: none
+    :return: pairs of link names, each in alphabetical order
+    :raises SrdfError: with file, line and cure
 
     >>> from rbd_ros.world import allowed_pairs
     >>> pairs = allowed_pairs(robot.model)
@@ -77,8 +77,7 @@ def allowed_pairs(
         pairs.update(_pair(a, b) for a in on_body.get(i, ()) for b in on_body.get(j, ()))
     if srdf is None:
         return frozenset(pairs)
-    # `enable_collisions` counts last, wherever it stands in the file: it is an exception to the
-    # others.
+    # `enable_collisions` is an exception to the others, so it is applied last.
     label, entries = read_srdf(srdf)
     enabled: Set[LinkPair] = set()
     for entry in entries:
@@ -104,10 +103,10 @@ def allowed_pairs(
 
 
 def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
-    """Return the pairs of bodies that joints, loop joints or bodies in between connect.
+    """Return the pairs of bodies that joints, loop joints or intermediate bodies connect.
 
-    Those are bodies without collision shapes, which keep nothing apart (MoveIt's rule), and bodies
-    without mass, which put joints together, as in a universal joint. The world connects nothing.
+    Intermediate bodies have no collision shapes (MoveIt's rule), or no mass, as in a universal
+    joint. The world connects nothing.
 
     :param model: system model
     :return: pairs of numbers of bodies, the smaller first; 0 is the world
@@ -121,12 +120,12 @@ def connected_bodies(model: Model) -> Set[Tuple[int, int]]:
         near.setdefault(j, set()).add(i)
     shaped = {each.body for each in model.geometries if each.role == 'collision'}
     heavy = {i for i, body in model.outward() if body.inertia.mass != 0.0}
-    # Of a robot without any masses, nothing is known.
+    # A robot without any masses has unknown masses.
     between = {i for i in near if i and (i not in shaped or (heavy and i not in heavy))}
     found: Set[Tuple[int, int]] = set()
     for i in near:
         reached, border = {i}, [i]
-        # Reaches through bodies in `between` only, and includes the first body beyond them.
+        # Only bodies in `between` are passed; the first body beyond them is included.
         while border:
             for j in near[border.pop()] - reached:
                 reached.add(j)
@@ -147,21 +146,21 @@ def enabled_pairs(srdf: Union[str, os.PathLike[str]]) -> FrozenSet[LinkPair]:
 
 
 def _pair(a: str, b: str) -> LinkPair:
-    # Pairs have no order: one form makes them comparable.
+    # Pairs have no order: a normal form makes them comparable.
     return (a, b) if a <= b else (b, a)
 
 
 def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
-    """Read the collision entries of an SRDF; groups, states and the rest are not read.
+    """Read the collision entries of an SRDF; groups, states and all else are ignored.
 
     :param source: path of the file, or its XML, which begins with '<'
-    :return: what the file is called in messages, and the entries in their order
+    :return: name of the file in messages, and the entries in order
     :raises SrdfError: if it cannot be read, or an entry lacks a link
     """
     label, elements = srdf_elements(source)
     entries: List[Entry] = []
     for element in elements:
-        # Elements of other names belong to MoveIt (groups, end effectors) and are valid.
+        # Other elements belong to MoveIt (groups, end effectors) and are valid.
         if len(element.path) != 1 or element.path[0] not in _LINKS:
             continue
         (tag,) = element.path
@@ -179,7 +178,7 @@ def read_srdf(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Entry]]:
 class Element(NamedTuple):
     """An element of an SRDF.
 
-    :param path: names of the elements that it is in, and its own, without that of the root
+    :param path: names of its ancestors without the root, and its own
     :param line: line of the file
     """
 
@@ -189,10 +188,10 @@ class Element(NamedTuple):
 
 
 def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Element]]:
-    """Read all elements of an SRDF in their order.
+    """Read all elements of an SRDF in order.
 
     :param source: path of the file, or its XML, which begins with '<'
-    :return: what the file is called in messages, and the elements
+    :return: name of the file in messages, and the elements
     :raises SrdfError: if it cannot be read
     """
     label, data = _read(source)
@@ -204,8 +203,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
         return f'{label}: line {parser.CurrentLineNumber}'
 
     def start(tag: str, attributes: Mapping[str, str]) -> None:
-        # The XML of something else, as a URDF of another root, would be read as an SRDF that
-        # allows nothing.
+        # Another XML document, such as SDF, would be read as an SRDF without entries.
         if not open_tags and tag != 'robot':
             raise SrdfError(
                 f'{where()}: the root element is <{shorten(tag)[1:-1]}>; an SRDF must have <robot>'
@@ -223,7 +221,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
 
     parser.StartElementHandler = start
     parser.EndElementHandler = end
-    # Entities can expand without bound: expat rejects the declarations that define them.
+    # Entities can expand without bound; rejecting the doctype rejects their declarations.
     parser.StartDoctypeDeclHandler = reject_doctype
     try:
         parser.Parse(data, True)
@@ -236,7 +234,7 @@ def srdf_elements(source: Union[str, os.PathLike[str]]) -> Tuple[str, List[Eleme
 
 
 def _read(source: Union[str, os.PathLike[str]]) -> Tuple[str, bytes]:
-    # No path begins so, and all XML does.
+    # All XML begins with it, and no path does.
     if isinstance(source, str) and source.lstrip().startswith('<'):
         label, data = 'SRDF', source.strip().encode('utf-8', 'replace')
     else:

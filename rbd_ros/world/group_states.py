@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Group states of an SRDF: configurations with names, as MoveIt keeps them."""
+"""Group states of an SRDF: named configurations, as in MoveIt."""
 
 from __future__ import annotations
 
@@ -17,19 +17,18 @@ from rbd_ros.model.floating_model import floating_bases
 from rbd_ros.model.urdf.schema import shorten
 from rbd_ros.world.allowed_collisions import srdf_elements, SrdfError
 
-#: Farthest position that a state may have [rad, m].
+#: Maximum position in a state [rad, m].
 _MAX_POSITION = 1e6
 
-#: How far from 1 the norm of a quaternion may be: it is written with few digits.
+#: Tolerance of the norm of a quaternion, which is written with few digits.
 _NOT_UNIT = 1e-3
 
 
 class NamedPosition(NamedTuple):
     """Position of a joint in a group state.
 
-    :param joint: its name
-    :param values: its position [rad, m]; of a joint that floats x, y, z and a quaternion x, y, z,
-        w
+    :param joint: name of the joint
+    :param values: its position [rad, m]; for a floating joint x, y, z and a quaternion x, y, z, w
     :param line: line of the file
     """
 
@@ -39,11 +38,11 @@ class NamedPosition(NamedTuple):
 
 
 def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[NamedPosition]]:
-    """Read the group states of an SRDF; those of several groups with one name are one.
+    """Read the group states of an SRDF; states of several groups with one name are merged.
 
     :param source: path of the file, or its XML, which begins with '<'
     :return: positions of joints by the name of the state
-    :raises SrdfError: if it cannot be read, or a state has no name, or a joint no number
+    :raises SrdfError: if it cannot be read, a state or joint has no name, or a value is invalid
 
     >>> from rbd_ros.world.group_states import read_group_states
     >>> joint = '<joint name="elbow" value="1.5"/>'
@@ -67,9 +66,9 @@ def read_group_states(source: Union[str, os.PathLike[str]]) -> Dict[str, List[Na
             try:
                 values = tuple(float(word) for word in text.split())
             except ValueError:
-                # Words that are no numbers are reported like missing ones.
+                # Texts that are not numbers are reported like missing values.
                 values = ()
-            # NaN is rejected as well.
+            # NaN is also rejected.
             if not values or not all(abs(value) <= _MAX_POSITION for value in values):
                 raise SrdfError(
                     f'{where}: joint {shorten(name)} has the value {shorten(text)}; give its '
@@ -87,9 +86,9 @@ def named_configuration(
     :param model: model of the robot
     :param srdf: path of the SRDF, or its XML
     :param name: name of the state
-    :param q: configuration of which the state says nothing, (nq,)
-    :return: the configuration, (nq,), and whether the state says where a floating base is
-    :raises SrdfError: if there is no such state, or a joint of it is none of the robot's
+    :param q: default configuration, (nq,)
+    :return: the configuration, (nq,), and whether the state has the pose of a floating base
+    :raises SrdfError: if there is no such state, or it has an unknown joint
 
     >>> from rbd_ros.world.group_states import named_configuration
     >>> joint = '<joint name="elbow_joint" value="1.5"/>'
@@ -102,19 +101,19 @@ def named_configuration(
         what = 'group state of the SRDF'
         raise SrdfError(unknown_name(what, name[:80], states))
     slices = {model.body(i).joint_name: at for i, (at, _) in model.independent_slices.items()}
-    # Those of robots of the world have the names of their robots in front.
+    # Robots of the world have prefixed names.
     own = [i for i in floating_bases(model) if '/' not in model.body(i).joint_name]
     bases = [model.independent_slices[i][0] for i in own[:1]]
     result, placed = q.copy(), False
     for state in states[name]:
         at = slices.get(state.joint)
         if at is None and len(state.values) == 7:
-            # The virtual joint of a base: it has a name in the SRDF alone, and may not float here.
+            # The virtual joint of a base has a name in the SRDF only, and may be fixed here.
             if bases:
                 result[bases[0]] = _floating_position(name, state)
                 placed = True
         elif at is None:
-            # Fixed joints, and those that mimic others, are where they must be.
+            # Fixed joints and mimic joints have no position variables.
             if state.joint not in model.joint_frames:
                 raise SrdfError(
                     f'group state {shorten(name)}: line {state.line}: '

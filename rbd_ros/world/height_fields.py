@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Heights of the ground from rows of numbers, arrays of NumPy and images."""
+"""Heights of the ground from rows of numbers, NumPy arrays and images."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from rbd_ros.bounded_files import open_regular
 from rbd_ros.model.extension.fields import Field
 
-#: Maximum number of rows and of columns, and of those of an image: decoding one takes up to 28
+#: Maximum number of rows and of columns, and of those of an image, whose decoding takes up to 28
 #: bytes of memory for each pixel.
 MAX_SIDE = 8192
 MAX_IMAGE_SIDE = 4096
@@ -30,14 +30,14 @@ _IMAGES = ('.png',)
 def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
     """Return the heights on a grid, (rows, columns) [m].
 
-    :param entries: of a height field: `heights`, or `file` with `range` for an image
-    :param path: file that `file` means, '' if there is none
-    :raises ModelError: naming file, line and cure
+    :param entries: entries of a height field: `heights`, or `file` with `range` for an image
+    :param path: path of `file`, '' without one
+    :raises ModelError: with file, line and cure
     """
     if not path:
         return _rows(entries['heights'])
     field = entries['file']
-    # The ending decides, before the file is opened: `range` belongs to one of the two kinds only.
+    # The suffix decides before the file is opened, since `range` depends on the format.
     image = Path(path).suffix.lower() in _IMAGES
     if not image and Path(path).suffix.lower() != '.npy':
         raise field.error('a height field is an image (.png) or an array (.npy); convert it')
@@ -53,7 +53,7 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
         grid = _image(path) if image else _array(path)
     except _ShapeError as error:
         raise field.error(str(error)) from None
-    except Exception as error:  # readers of files raise errors of many kinds
+    except Exception as error:  # readers of files raise various errors
         reason = ' '.join(str(error).split())[:200] or type(error).__name__
         raise field.error(f'cannot be read ({reason}); check the file') from None
     if not np.isfinite(grid).all():
@@ -64,8 +64,7 @@ def heights(entries: Dict[str, Field], path: str) -> NDArray[np.float64]:
             raise entries['range'].error(
                 f'expected 2 numbers, got {len(bounds)}; write "[low, high]"'
             )
-        # In place, as the grid may take 512 MiB. A range with low > high is allowed: it inverts
-        # the image.
+        # In place, since the grid may take 512 MiB. A range with low > high inverts the image.
         low, high = (bound.number() for bound in bounds)
         grid *= high - low
         grid += low
@@ -87,7 +86,7 @@ def _rows(field: Field) -> NDArray[np.float64]:
 
 
 def _fixed(grid: NDArray[Any]) -> NDArray[np.float64]:
-    # Nobody else has it: there is no copy of what may be large.
+    # No copy of a large array.
     grid = np.asarray(grid, dtype=float)
     grid.flags.writeable = False
     return grid
@@ -99,27 +98,26 @@ def _array(path: str) -> NDArray[Any]:
         header = read.get(read_magic(file))
         if header is None:
             raise ValueError('it does not hold an array of numbers')
-        # Only the header is read before the shape is checked: the size of the file does not bound
-        # that of the array, as a header may claim any shape.
+        # Check the shape in the header before reading, since it may claim any size.
         shape, _, kind = header(file)
         if kind.kind not in 'fiu' or kind.hasobject:
             raise ValueError('it does not hold an array of numbers')
         _check_shape(shape)
         file.seek(0)
-        # Without pickle, which runs code of the file.
+        # Without pickle, which could run code of the file.
         grid: NDArray[Any] = np.load(file, allow_pickle=False)
     return grid
 
 
 def _image(path: str) -> NDArray[Any]:
-    """Return the brightness from 0 to 1: the mean of the colors; opacity is ignored."""
+    """Return the brightness from 0 to 1: the mean of the colors, without opacity."""
     from matplotlib.image import imread
 
     with open_regular(path, MAX_IMAGE) as file:
         head = file.read(24)
         if head[:8] != _PNG or head[12:16] != b'IHDR':
             raise ValueError('it is not a PNG image')
-        # Before it is decoded: a small file may be of an image that fits into no memory.
+        # Before decoding: a small file may decompress to a huge image.
         shape = int.from_bytes(head[20:24], 'big'), int.from_bytes(head[16:20], 'big')
         _check_shape(shape, MAX_IMAGE_SIDE, '; scale the image down, or give an array (.npy)')
         file.seek(0)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Named poses in a world, for spawning, picking, parking; they have no shape."""
+"""Named poses in a world for spawning, picking or parking; they have no shape."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ class NamedPose:
     """A pose with a name.
 
     :param placement: transform from world coordinates to those of the pose
-    :param description: what it is, for people
-    :param tags: words by which it is found
-    :param size: edges of the box about the pose, along its axes, that is free for what goes there
-        [m]; None: not given
+    :param description: description for users
+    :param tags: search words
+    :param size: edges of the free box about the pose, along its axes [m]; None: not given
 
     >>> from rbd_ros.world import read_world
     >>> world = read_world({'poses': {'bin': {'xyz': [1, 0, 0.5], 'tags': ['place']}}})

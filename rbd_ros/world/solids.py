@@ -9,7 +9,7 @@ from typing import Union
 
 import numpy as np
 
-from rbd_ros import meshes  # which loads readers of files on first use
+from rbd_ros import meshes  # loads readers of files on first use
 from rbd_ros.array_types import FloatArray
 from rbd_ros.model.geometry import Box, Capsule, Cylinder, Mesh, Sphere
 from rbd_ros.spatial import linear3, RigidBodyInertia
@@ -22,8 +22,8 @@ def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> R
 
     :param shape: box, sphere, cylinder, capsule or mesh
     :param density: density [kg/m^3]
-    :param convex: whether the convex hull of a mesh is meant; a mesh that is not closed has no
-        volume itself
+    :param convex: whether to use the convex hull of a mesh; a mesh that is not closed has no
+        volume
     :raises MeshError: for a mesh without a file, or one that encloses no volume
     :raises TypeError: for a shape without volume, such as a plane
 
@@ -67,8 +67,8 @@ def solid_inertia(shape: Solid, density: float = 1.0, convex: bool = False) -> R
 def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyInertia:
     """Return the inertia of the solid that triangles enclose, as a sum over signed tetrahedra.
 
-    Each triangle and a point within are the corners of a tetrahedron; second moments of volume as
-    in Tonon (2004). All triangles inside out are turned.
+    Each triangle and an interior point form a tetrahedron; second moments of volume as in Tonon
+    (2004). If all triangles face inwards, they are reversed.
 
     :param triangles: corners of closed triangles, (T, 3, 3) [m]
     :param density: density [kg/m^3]
@@ -80,11 +80,11 @@ def triangles_inertia(triangles: FloatArray, density: float = 1.0) -> RigidBodyI
     >>> round(triangles_inertia(faces, density=6.0).mass, 6)
     1.0
     """
-    middle = triangles.reshape(-1, 3).mean(axis=0)  # near the solid, where less cancels
+    middle = triangles.reshape(-1, 3).mean(axis=0)  # reduces cancellation
     a, b, c = (triangles[:, k] - middle for k in range(3))
     six_volumes = np.einsum('ij,ij->i', a, np.cross(b, c))
     volume = six_volumes.sum() / 6.0
-    # Relative to the size of the mesh, so that the test does not depend on its unit of length.
+    # Relative to the size of the mesh, independent of its unit.
     extent = float(np.ptp(triangles.reshape(-1, 3), axis=0).max())
     if not abs(volume) > 1e-12 * extent**3:
         raise meshes.MeshError('its triangles enclose no volume; give a mesh of a solid')

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Surface properties of contact, of one surface and of two that touch each other.
+"""Contact properties of a surface and of a pair of surfaces.
 
-Where a pair has no entry, friction is the geometric mean of both and restitution the maximum
-of both, as in Box2D (b2MixFriction, b2MixRestitution): anything slides on ice, and a rubber ball
-bounces on anything. Other engines take the minimum (Gazebo), the product (Bullet) or the maximum
-(MuJoCo) of frictions; no rule is physical, so what matters should be given for the pair.
+Without an entry for the pair, friction is the geometric mean and restitution the maximum of both,
+as in Box2D (b2MixFriction, b2MixRestitution): everything slides on ice, and a rubber ball bounces
+on everything. Other engines use the minimum (Gazebo), the product (Bullet) or the maximum (MuJoCo)
+of frictions. No rule is physical, so important pairs need an entry.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Optional, Tuple
 
 from rbd_ros.spatial.linear3 import Vector3
 
-#: Exponents that a spring can have, and that of Hertz's contact of round bodies.
+#: Range of spring exponents, and that of Hertz contact of round bodies.
 EXPONENTS, HERTZ = (1.0, 10.0), 1.5
 
 
@@ -25,17 +25,17 @@ class Surface:
     """Properties of a surface, or of a pair of surfaces.
 
     :param friction: coefficients of Coulomb friction along the first direction and across it, (2,)
-    :param direction: first direction of friction in coordinates of the (first) object, (3,); what
-        of it is tangential counts
-    :param torsional: coefficient of friction against turning about the normal [m]
-    :param rolling: coefficient of friction against rolling [m]
+    :param direction: first direction of friction in coordinates of the (first) object, (3,); its
+        tangential component counts
+    :param torsional: coefficient of torsional friction about the normal [m]
+    :param rolling: coefficient of rolling friction [m]
     :param restitution: coefficient of restitution, 0 to 1
     :param stiffness: stiffness K of a contact [N/m, N/m^n]; None: rigid
     :param damping: damping D of a linear spring [N s/m]: f = K d + D dd/dt at depth d
     :param exponent: n, 1 to 10, of Hunt and Crossley's spring, f = K d^n (1 + c dd/dt); None: the
-        spring is linear, or 3/2 where there is dissipation
+        spring is linear, or 3/2 with dissipation
     :param dissipation: c of Hunt and Crossley's spring [s/m]
-    :raises ValueError: for what is negative or not finite, or what does not go together
+    :raises ValueError: for negative, infinite or inconsistent values
 
     >>> from rbd_ros.world import Surface
     >>> belt = Surface(friction=(0.6, 0.2), direction=(0.0, 1.0, 0.0))
@@ -56,8 +56,8 @@ class Surface:
     dissipation: float = 0.0
 
     def __post_init__(self) -> None:
-        # A contact problem with negative or infinite coefficients has no solution that a solver
-        # could find: they are rejected here, before any robot is built.
+        # A contact problem with negative or infinite coefficients has no solution, so they are
+        # rejected here.
         if len(self.friction) != 2:
             raise ValueError(f'friction must be two numbers, got {self.friction}')
         numbers = {
@@ -78,7 +78,7 @@ class Surface:
             raise ValueError(f'stiffness must be positive and finite, got {self.stiffness}')
         if self.stiffness is None and self.damping > 0.0:
             raise ValueError('damping needs stiffness; give both')
-        # Dissipation exists in Hunt and Crossley's law alone, so it chooses that law. The class is
+        # Dissipation only exists in Hunt and Crossley's law, so it selects that law. The class is
         # frozen.
         if self.exponent is None and self.dissipation > 0.0:
             object.__setattr__(self, 'exponent', HERTZ)
@@ -99,7 +99,7 @@ class Surface:
 
     @property
     def anisotropy(self) -> float:
-        """Ratio of the larger to the smaller coefficient of friction, 1 if there is none."""
+        """Ratio of the larger to the smaller coefficient of friction, 1 if both are zero."""
         low, high = sorted(self.friction)
         # Two zeros are isotropic; with one zero the ratio has no bound.
         return 1.0 if low == high else math.inf if low == 0.0 else high / low
@@ -108,17 +108,17 @@ class Surface:
 def combine_surfaces(first: Surface, second: Surface) -> Surface:
     """Return the properties of a pair of surfaces without an entry.
 
-    Friction is the geometric mean, restitution, torsional and rolling friction the maximum.
+    Friction is the geometric mean; restitution, torsional and rolling friction are the maximum.
     Linear springs and dampers are in series, which is exact if both recover equally fast. So are
-    springs of Hunt and Crossley that have one exponent: K^(-1/n) is the sum of both K_i^(-1/n),
-    and c = s_1^2 c_1 + s_2^2 c_2 with the shares of depth s_i = (K/K_i)^(1/n), which is exact if
-    s_1 c_1 = s_2 c_2, and elsewhere for small c dd/dt. Friction has the directions of the surface
-    in which it depends on them more; of the other one the geometric mean counts in all directions.
+    Hunt-Crossley springs with one exponent: K^(-1/n) is the sum of both K_i^(-1/n), and
+    c = s_1^2 c_1 + s_2^2 c_2 with the fractions of depth s_i = (K/K_i)^(1/n). That is exact if
+    s_1 c_1 = s_2 c_2, and otherwise for small c dd/dt. The surface with the larger anisotropy
+    defines the directions; the other one contributes its geometric mean in all directions.
 
-    :param first: one surface; `direction` of the result is that of the surface chosen, and in its
-        coordinates
+    :param first: one surface; `direction` of the result is that of the more anisotropic surface,
+        in its coordinates
     :param second: the other surface
-    :raises ValueError: if both are compliant by different laws
+    :raises ValueError: if both are compliant with different laws
 
     >>> from rbd_ros.world import combine_surfaces, Surface
     >>> ice, rubber = Surface((0.04, 0.04)), Surface((1.0, 1.0), restitution=0.7)
@@ -130,10 +130,10 @@ def combine_surfaces(first: Surface, second: Surface) -> Surface:
     if other.isotropic:
         mean = other.friction[0]
     else:
-        # Root by root: the product of two tiny coefficients would be zero.
+        # Product of roots: the product of two tiny coefficients would be zero.
         mean = math.sqrt(other.friction[0]) * math.sqrt(other.friction[1])
     along, across = (math.sqrt(mu) * math.sqrt(mean) for mu in leading.friction)
-    # Surfaces that are alike keep their own coefficient exactly.
+    # Equal surfaces keep their coefficient exactly.
     if leading.friction == (mean, mean):
         along = across = mean  # without rounding
     spring = second if first.stiffness is None else first
@@ -158,7 +158,7 @@ def rigid(surface: Surface) -> Surface:
 
 
 def directed_by_first(first: Surface, second: Surface) -> bool:
-    """Return whether the first of two surfaces gives a pair its directions of friction."""
+    """Return whether the first of two surfaces defines the directions of friction of the pair."""
     return first.anisotropy >= second.anisotropy
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Movable objects that are described by a URDF of one link."""
+"""Movable objects described by a URDF of one link."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbd_ros.world.surfaces import Surface
 from rbd_ros.world.world import WorldObject
 from rbd_ros.world.world_file import WorldFileError
 
-#: How far the frame of the collision shape may be from that of the link [m, 1].
+#: Tolerance between the frames of collision shape and link [m, 1].
 SAME_FRAME = 1e-9
 
 
@@ -27,15 +27,15 @@ def urdf_object(
 ) -> WorldObject:
     """Return the movable object of a URDF with one link, its inertia and collision shape.
 
-    The collision shape is at the origin of the link, whose frame is that of the object. A mesh
-    counts as its convex hull, as those of robots do.
+    The collision shape is at the origin of the link, whose frame is that of the object. A mesh is
+    replaced by its convex hull, like those of robots.
 
     :param text: the URDF, or the path of its file
     :param name: name of the object; '': that of the robot in the URDF
     :param surface: its surface; None: the default `Surface()`
-    :param package_paths: directories in which package:// names are looked for first
-    :raises ModelError: for a description that cannot become a model
-    :raises WorldFileError: if it is not one such link, saying what is to be changed
+    :param package_paths: directories that are searched first for package:// names
+    :raises ModelError: for a description that cannot be converted to a model
+    :raises WorldFileError: if it is not a single such link, with the cure
 
     >>> from rbd_ros.world.urdf_objects import urdf_object
     >>> inertia = '<inertia ixx="1e-3" iyy="1e-3" izz="1e-3" ixy="0" ixz="0" iyz="0"/>'
@@ -45,7 +45,7 @@ def urdf_object(
     >>> ball.name, ball.shape.radius, ball.inertia.mass
     ('ball', 0.05, 2.0)
     """
-    # With a floating base, so that the only link is a body that has an inertia.
+    # With a floating base, so that the only link is a body with an inertia.
     model = load_urdf(text, floating_base=True, package_paths=package_paths)
     name = name or model.name
     where = f'URDF of {name[:80]!r}'
@@ -61,7 +61,7 @@ def urdf_object(
             'one'
         )
     (shape,) = shapes
-    # A `WorldObject` has one frame for its shape, pose and inertia.
+    # A `WorldObject` has a single frame for shape, pose and inertia.
     if np.abs(np.array(shape.placement.pose(), dtype=float) - np.eye(4)).max() > SAME_FRAME:
         raise WorldFileError(
             f'{where}: its collision shape has an <origin> that is not zero; move the frame of '
@@ -75,7 +75,7 @@ def urdf_object(
     body = model.bodies[0]
     if not body.inertia.mass > 0.0:
         raise WorldFileError(f'{where}: its link has no mass; add an inertial element')
-    # Colors belong to visuals; an object is drawn by its collision shape, in the first color.
+    # Colors belong to visuals; an object shows its collision shape in the first color.
     seen = [each.color for each in model.geometries if each.color is not None]
     color = None
     if seen:

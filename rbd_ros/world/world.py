@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Environment of a robot as data: objects that stand or move freely, and further robots.
+"""World of a robot as data: static and movable objects, and further robots.
 
-Nothing here moves, touches or reads files; world_file.py makes a world of a file.
+It has no physics and reads no files; world_file.py reads a world from a file.
 """
 
 from __future__ import annotations
@@ -26,27 +26,27 @@ from rbd_ros.world.surfaces import combine_surfaces, directed_by_first, Surface
 
 ObjectShape = Union[Plane, Box, Sphere, Cylinder, Capsule, Mesh, HeightField]
 
-#: Name of the robot that is simulated in the world, and that the world does not describe.
+#: Name of the simulated robot, which the world does not describe.
 ROBOT = 'robot'
 
 #: Shapes without a bounded volume, which cannot move.
 STATIC_SHAPES = (Plane, HeightField)
 
-#: What counts as a moment of inertia, so that the product of three is a number [kg m^2], and as a
-#: part of the largest one.
+#: Minimum moment of inertia [kg m^2], such that the product of three does not underflow, and
+#: minimum relative to the largest one.
 MIN_MOMENT, MIN_PART = 1e-40, 1e-14
 
 
 def is_solid(inertia: ArrayLike) -> bool:
-    """Return whether the principal moments of a rotational inertia are finite, and none is zero.
+    """Return whether the principal moments of a rotational inertia are finite and nonzero.
 
-    :param inertia: about the center of mass, (3, 3) [kg m^2]
+    :param inertia: inertia about the center of mass, (3, 3) [kg m^2]
     """
     matrix = np.asarray(inertia, dtype=float)
     if not np.isfinite(matrix).all():
         return False
-    # The inverse of a tiny moment is a huge angular acceleration: relative to the largest one,
-    # less than rounding counts as none.
+    # The inverse of a tiny moment is a huge angular acceleration; moments below rounding of the
+    # largest one count as zero.
     moments = np.linalg.eigvalsh(matrix)
     return bool(moments[0] > max(MIN_MOMENT, MIN_PART * moments[2]))
 
@@ -55,16 +55,15 @@ def is_solid(inertia: ArrayLike) -> bool:
 class WorldObject:
     """An object of the world.
 
-    :param placement: transform from world to object coordinates, at the start
-    :param inertia: inertia in object coordinates; None: it does not move
-    :param velocity: velocity at the start, angular and of the object's origin, in object
-        coordinates
+    :param placement: initial transform from world to object coordinates
+    :param inertia: inertia in object coordinates; None: static
+    :param velocity: initial velocity, angular and of the object's origin, in object coordinates
     :param color: red, green, blue and opacity, 0 to 1, (4,); None: the viewer's default
-    :param convex: whether the convex hull of a mesh is meant
-    :param convex_decomposition: concavity of the convex parts that a mesh is made into for
-        contact, 0.01 to 1; None: it is not
-    :raises ValueError: if its shape is none of `rbd_ros.model.geometry`, or it moves and has no
-        mass, no inertia or no bounded volume, naming it
+    :param convex: whether to use the convex hull of a mesh
+    :param convex_decomposition: concavity of the convex parts of a mesh for contact, 0.01 to 1;
+        None: not decomposed
+    :raises ValueError: if its shape is not one of `rbd_ros.model.geometry`, or it is movable
+        without mass, inertia or a bounded volume; with its name
 
     >>> from rbd_ros.world import Surface, WorldObject
     >>> from rbd_ros.model.geometry import Box
@@ -116,7 +115,7 @@ class WorldObject:
 
     @property
     def pose(self) -> ScalarArray:
-        """Pose in the world at the start, (4, 4)."""
+        """Initial pose in the world, (4, 4)."""
         return self.placement.pose()
 
 
@@ -124,16 +123,16 @@ class WorldObject:
 class WorldRobot:
     """A further robot of the world.
 
-    :param path: URDF that it was read from
+    :param path: path of its URDF
     :param model: its model; with a floating base, the joint of that name comes first
-    :param placement: transform from world coordinates to those of its root link, at the start
-    :param floating: whether its root link moves freely
-    :param configuration: positions at the start by joint [rad or m]; others are neutral
+    :param placement: initial transform from world coordinates to those of its root link
+    :param floating: whether its root link floats
+    :param configuration: initial positions by joint [rad or m]; others are neutral
     :param surface: surface of its links
     :param allowed_collisions: pairs of its links that never touch each other; None: those of
         `allowed_pairs`
-    :param movable: whether it moves, as a part of the robot that is simulated in the world
-    :param enabled_collisions: pairs of its links that an SRDF lets touch, also if they overlap
+    :param movable: whether it moves, as a part of the simulated robot
+    :param enabled_collisions: pairs of its links that an SRDF enables, even if they overlap
     :param placed_on_surface: whether a floating base starts at the height at which the robot
         touches the surface below
 
@@ -163,16 +162,16 @@ class WorldRobot:
     def base_placement(self) -> PluckerTransform:
         """Transform from world coordinates to those of its base.
 
-        A base that floats has its pose in the world by the variables of its joint.
+        A floating base has its world pose in its joint variables.
         """
         return PluckerTransform.identity() if self.floating else self.placement
 
 
 class PairSurface(NamedTuple):
-    """Surface properties of two things that touch each other.
+    """Surface properties of a pair.
 
     :param surface: friction, restitution and compliance of the pair
-    :param directed_by: name of that in whose coordinates `surface.direction` is
+    :param directed_by: name of the object or link in whose coordinates `surface.direction` is
     """
 
     surface: Surface
@@ -186,21 +185,21 @@ Pair = Tuple[str, str]
 class World:
     """Objects and robots around a robot, with their surfaces.
 
-    Names of pairs are those of objects and of robots, 'robot' for the one that is simulated, or
-    with a link: 'robot/tool0'.
+    Names in pairs are those of objects and of robots, 'robot' for the simulated one, or those of
+    links: 'robot/tool0'.
 
     :param robots: further robots
-    :param pairs: surfaces of pairs; directions of friction are those of the first
-    :param disabled_collisions: pairs that do not touch
+    :param pairs: surfaces of pairs, with directions of friction of the first
+    :param disabled_collisions: pairs without contact
     :param gravity: acceleration of gravity in world coordinates, (3,) [m/s^2]
-    :param surface: surface of everything without its own surface
-    :param poses: poses with names, which touch nothing
+    :param surface: default surface
+    :param poses: named poses, without contact
     :param robot_surface: surface of the links of the simulated robot; None: as `surface`
     :param link_surfaces: surfaces of single links, by 'robot/tool0'
     :param link_decompositions: concavity of the convex parts of meshes of single links, likewise
-    :param srdf: path of the SRDF of the robot that is simulated, or its XML; None: its links
-        touch each other but those that are connected, or overlap as they are neutral
-    :raises ValueError: if two have one name, or a pair or a link's surface names what is not there
+    :param srdf: path of the SRDF of the simulated robot, or its XML; None: its links may have
+        contacts unless they are connected, or overlap in the neutral configuration
+    :raises ValueError: for duplicate names, or unknown names in pairs or surfaces of links
 
     >>> from rbd_ros.world import World, WorldObject
     >>> from rbd_ros.model.geometry import Plane
@@ -251,7 +250,7 @@ class World:
 
     @cached_property
     def names(self) -> Tuple[str, ...]:
-        """Names of all that can touch: 'robot', further robots, objects."""
+        """Names of all bodies with contacts: 'robot', further robots, objects."""
         return (ROBOT, *(r.name for r in self.robots), *(o.name for o in self.objects))
 
     @cached_property
@@ -262,7 +261,7 @@ class World:
     def __getitem__(self, name: str) -> Union[WorldObject, WorldRobot]:
         """Return the object or robot of a name.
 
-        :raises ValueError: if there is none, with similar names
+        :raises ValueError: if it does not exist, with similar names
         """
         if name not in self._by_name:
             raise ValueError(unknown_name('object or robot', str(name)[:80], self._by_name))
@@ -274,20 +273,20 @@ class World:
         return tuple(each for each in self.objects if each.movable)
 
     def moving_in(self, model: Model) -> Tuple[WorldRobot, ...]:
-        """Return the movable robots that are part of a model, as links 'robot/link'.
+        """Return the movable robots that are part of a model, with links 'robot/link'.
 
-        :param model: model of the robot that is simulated, see `combine_models`
+        :param model: model of the simulated robot, see `combine_models`
         """
         return tuple(
             each
             for each in self.robots
             if each.movable
-            # `combine_models` has put its name before those of its links.
+            # `combine_models` prefixes the names of its links.
             and all(f'{each.name}/{link}' in model.links for link in each.model.links)
         )
 
     def check_name(self, name: str) -> None:
-        """Reject the name of a thing that does not exist.
+        """Reject an unknown name.
 
         :param name: name of an object, robot, or link of a robot as 'robot/link'
         :raises ValueError: with similar names
@@ -295,7 +294,7 @@ class World:
         owner, slash, link = name.partition('/')
         if owner != ROBOT and owner not in self._by_name:
             raise ValueError(unknown_name('object or robot', owner[:80], self.names))
-        # Links of the simulated robot are unknown here: the world does not hold its model.
+        # Links of the simulated robot are unknown here: the world does not have its model.
         if not slash or owner == ROBOT:
             if slash and not link:
                 raise ValueError(
@@ -310,13 +309,13 @@ class World:
         if link not in robot.model.links:
             raise ValueError(unknown_name(f'link of {owner!r}', link[:80], robot.model.links))
 
-    # -- with more, and with less
+    # -- variants
 
     def with_objects(self, *objects: WorldObject) -> World:
         """Return the world with further objects.
 
         :param objects: the objects to add
-        :raises ValueError: if something has the name of one of them
+        :raises ValueError: for a duplicate name
 
         >>> from rbd_ros.world import World, WorldObject
         >>> from rbd_ros.model.geometry import Plane
@@ -353,11 +352,10 @@ class World:
     def can_collide(self, first: str, second: str) -> bool:
         """Return whether two objects, links or robots are tested for contact.
 
-        Two objects that do not move cannot, nor can what is ignored, nor two links of a further
-        robot that are allowed to overlap.
+        False for two static bodies, disabled pairs, and allowed pairs of links of a further robot.
 
         :param first: name of an object, robot, or link of a robot as 'robot/link'
-        :param second: another one
+        :param second: likewise
         :raises ValueError: for an unknown name
         """
         self.check_name(first)
@@ -376,20 +374,20 @@ class World:
         return True
 
     def names_links(self, first: str, second: str) -> bool:
-        """Return whether `pairs` names two links, which touch unless in `disable_collisions`.
+        """Return whether `pairs` names two links, which enables their contact.
 
         :param first: name of a link, as 'robot/link'
-        :param second: another one
+        :param second: likewise
         """
         return (first, second) in self.pairs or (second, first) in self.pairs
 
     def surface_between(self, first: str, second: str) -> PairSurface:
         """Return the surface of a pair: its entry, or the combined surfaces of both.
 
-        Of several entries that of links counts before that of their robots.
+        Entries of links have priority over those of their robots.
 
         :param first: name of an object, robot, or link of a robot as 'robot/link'
-        :param second: another one
+        :param second: likewise
         :raises ValueError: for an unknown name, and for springs that cannot be combined
         """
         self.check_name(first)
@@ -405,8 +403,8 @@ class World:
         return PairSurface(surface, first if directed_by_first(a, b) else second)
 
     def surface_of(self, name: str) -> Surface:
-        """Return the surface of an object or robot, by its name or that of a link of it."""
-        # From the special to the general: link, its robot, the world.
+        """Return the surface of an object or robot, by its name or that of one of its links."""
+        # From specific to general: link, its robot, the world.
         if name in self.link_surfaces:
             return self.link_surfaces[name]
         owner = self._by_name.get(name.partition('/')[0])
@@ -416,8 +414,8 @@ class World:
 
 
 def _ways(first: str, second: str) -> Iterator[Tuple[Pair, str]]:
-    """Yield pairs by which an entry may name two things, closest first, and the first named."""
-    # The name as it is before that of its owner; without a slash, both are one.
+    """Yield pairs by which an entry may name two bodies, most specific first, and the first."""
+    # The name itself precedes that of its owner; without a slash, both are equal.
     for a in dict.fromkeys((first, first.partition('/')[0])):
         for b in dict.fromkeys((second, second.partition('/')[0])):
             yield (a, b), first

@@ -39,7 +39,7 @@ from rbd_ros.world.world_objects import (
     world_object,
 )
 
-#: Where it is described.
+#: Page that describes the format.
 PAGE = 'docs/world.md'
 
 #: Sections of a world file.
@@ -47,7 +47,7 @@ SECTIONS = (
     'gravity', 'defaults', 'robot', 'objects', 'robots', 'poses', 'pairs', 'disable_collisions',
 )  # fmt: skip
 
-#: Sections that say what further objects there are.
+#: Sections for further objects.
 FURTHER = ('defaults', 'objects', 'pairs', 'disable_collisions')
 
 _MORE_OF_ROBOTS = (
@@ -57,12 +57,12 @@ _MORE_OF_ROBOTS = (
 #: Maximum acceleration of gravity along an axis [m/s^2].
 MAX_GRAVITY = 1e4
 
-#: How far a position at the start may lie beyond a limit, for rounding [rad or m].
+#: Tolerance of initial positions to limits, for rounding [rad or m].
 LIMIT_TOLERANCE = 1e-6
 
 
 class WorldFileError(ModelError):
-    """A world file that cannot be used; the message names file, line, entry and cure."""
+    """An unusable world file; the message names file, line, entry and cure."""
 
 
 def read_world(
@@ -73,11 +73,10 @@ def read_world(
     """Return the world of a world file (docs/world.md).
 
     :param source: path of the YAML file, or a mapping with the same content; other files are
-        looked for from the file's directory, or from the working directory
-    :param robot: model of the robot in this world, if its links are to be checked where pairs
-        name them
-    :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for an error in it, naming file, line, entry and cure
+        relative to the file's directory, or to the working directory
+    :param robot: model of the robot in this world, to check its links in pairs
+    :param package_paths: directories that are searched first for package:// names
+    :raises WorldFileError: for an error in it, with file, line, entry and cure
 
     >>> from rbd_ros.world import read_world
     >>> world = read_world('config/table_world.yaml')
@@ -89,8 +88,7 @@ def read_world(
     try:
         document = read_document(source, 'world', 'objects: {...}', page=PAGE)
         directory = os.getcwd()
-        # Files that a world names are found relative to the world file, wherever a process was
-        # started.
+        # Files named in a world are relative to the world file, for any working directory.
         if isinstance(source, (str, os.PathLike)):
             directory = os.path.dirname(os.path.abspath(os.fsdecode(source)))
         paths = MeshPaths(directory, package_paths)
@@ -98,8 +96,7 @@ def read_world(
     except WorldFileError:
         raise
     except ModelError as error:
-        # Readers of fields raise ModelError with file and line: one type of error leaves this
-        # module.
+        # Fields raise ModelError with file and line; callers see one type of error.
         raise WorldFileError(str(error)) from None
 
 
@@ -113,12 +110,12 @@ def extend_world(
 
     :param world: the world to extend
     :param source: YAML text, or a mapping with the same content: the sections `objects`,
-        `defaults`, which count for these objects, `pairs` and `disable_collisions` of a world
-        file, each of them optional; files are looked for from the working directory. An entry of
-        `pairs` replaces that of the world for the same two
-    :param robot: model of the robot in this world, if its links are to be checked
-    :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for an error in it, and for names that are taken
+        `defaults` for these objects, `pairs` and `disable_collisions` of a world file, all
+        optional; files are relative to the working directory. An entry of `pairs` replaces that
+        of the world for the same pair
+    :param robot: model of the robot in this world, to check its links
+    :param package_paths: directories that are searched first for package:// names
+    :raises WorldFileError: for an error in it, and for duplicate names
 
     >>> from rbd_ros.world import extend_world, read_world
     >>> world = read_world('config/push_world.yaml')
@@ -147,12 +144,12 @@ def read_object(
     surface: Optional[Surface] = None,
     package_paths: Tuple[str, ...] = (),
 ) -> WorldObject:
-    """Return the object of an entry of a world file alone.
+    """Return the object of a single entry of a world file.
 
-    :param text: YAML of the entry, as it stands below the name
+    :param text: YAML of the entry, without its name
     :param surface: default of its surface
-    :param package_paths: directories in which package:// names are looked for first
-    :raises WorldFileError: for an error in it, naming line, key and cure
+    :param package_paths: directories that are searched first for package:// names
+    :raises WorldFileError: for an error in it, with line, key and cure
 
     >>> from rbd_ros.world.world_file import read_object
     >>> read_object('ball', '{type: sphere, radius: 0.05, static: false, density: 700}').movable
@@ -170,7 +167,7 @@ def read_object(
 def _named_pose(name: str, entry: Field) -> NamedPose:
     """Return the pose of an entry of a world file.
 
-    :raises ModelError: for an error in it, naming line, key and cure
+    :raises ModelError: for an error in it, with line, key and cure
     """
     entries = entry.mapping((), (*POSE, 'description', 'tags', 'size'))
     size = None
@@ -188,12 +185,12 @@ def _named_pose(name: str, entry: Field) -> NamedPose:
 
 
 class _Reader:
-    """A world file while it is read.
+    """A world file during reading.
 
     :param document: the file
     :param robot: model of the robot, if known
-    :param paths: where files are looked for
-    :param sections: those that it may have
+    :param paths: search paths of files
+    :param sections: permitted sections
     """
 
     def __init__(
@@ -208,22 +205,22 @@ class _Reader:
         entries = Field(document, document.item, 'world').mapping((), sections)
         self.entries: Dict[str, Field] = {}
         for name, entry in entries.items():
-            # Messages name the section alone: 'world' in front of it would say nothing.
+            # Messages name the section only, without 'world'.
             entry.way = name
-            # A section with a name and nothing below it is as good as none.
+            # An empty section is ignored.
             if entry.item.value is not None:
                 self.entries[name] = entry
 
     def world(self, base: Optional[World] = None) -> World:
         """Return the world with the content of the file."""
-        # Defaults first: entries take from them what they do not say.
+        # Defaults first, since entries use them.
         defaults = self._defaults(Surface() if base is None else base.surface)
         base = base or World(surface=defaults.surface)
         objects: List[WorldObject] = list(base.objects)
         robots: List[WorldRobot] = list(base.robots)
         links = dict(base.link_surfaces)
         self.decompositions = dict(base.link_decompositions)
-        # Name to line; 0 for those of a world that is extended, which have no line here.
+        # Line by name; 0 for names of an extended world.
         taken: Dict[str, int] = dict.fromkeys(base.names, 0)
         for name, field in self._named('objects', taken):
             objects.append(world_object(name, field, defaults, self.paths))
@@ -245,7 +242,7 @@ class _Reader:
             link_surfaces=links,
             link_decompositions=self.decompositions,
         )
-        # Pairs come last: they name objects, robots and links that have to be there.
+        # Pairs last, since they refer to objects, robots and links.
         return replace(
             world,
             pairs=self._pairs(world),
@@ -260,7 +257,7 @@ class _Reader:
         for name, field in whole.mapping((), None).items():
             line = whole.item.lines[name]
             problem = ''
-            # The slash separates robot and link in the names of pairs.
+            # In pairs, the slash separates robot and link.
             if not name.strip() or '/' in name:
                 problem = (
                     'is not a valid name; a name must not be empty and must not contain a slash'
@@ -273,7 +270,7 @@ class _Reader:
             if problem:
                 where = whole.document.where(line)
                 raise ModelError(f'{where}: {section}: {name[:80]!r} {problem}')
-            # Objects and robots share their names, as pairs refer to both.
+            # Objects and robots share a namespace, since pairs refer to both.
             taken[name] = line
             yield name, field
 
@@ -294,7 +291,7 @@ class _Reader:
     def _own_robot(self, base: World, defaults: Defaults, links: Dict[str, Surface]) -> World:
         """Return the world with the entry of the simulated robot.
 
-        :param links: surfaces of links by 'robot/link', to which those of this robot are added
+        :param links: surfaces of links by 'robot/link', extended by those of this robot
         """
         if 'robot' not in self.entries:
             return base
@@ -308,8 +305,7 @@ class _Reader:
         if 'srdf' in entries:
             srdf = file_of(entries['srdf'], self.paths)
             try:
-                # Without a model the file is checked as far as possible; links are compared when
-                # there is one.
+                # Without a model, links are checked later.
                 if self.robot is None:
                     read_srdf(srdf)
                 else:
@@ -323,7 +319,7 @@ class _Reader:
     ) -> WorldRobot:
         """Return the robot of an entry.
 
-        :param links: surfaces of links by 'robot/link', to which those of this robot are added
+        :param links: surfaces of links by 'robot/link', extended by those of this robot
         """
         keys = (*POSE, *_MORE_OF_ROBOTS)
         entries = field.mapping(('urdf',), keys)
@@ -333,7 +329,7 @@ class _Reader:
         if 'extension' in entries:
             extension = file_of(entries['extension'], self.paths)
         try:
-            # Errors of the URDF are reported with the line of the world file that names it.
+            # Errors of the URDF are reported with the line of the world file.
             model = load_urdf(
                 path,
                 floating_base=floating,
@@ -343,7 +339,7 @@ class _Reader:
         except ModelError as error:
             raise entries['urdf'].error(str(error)) from None
         movable = 'static' in entries and not entries['static'].boolean()
-        # A robot without joints has no velocity that the simulation could integrate.
+        # The simulation cannot integrate a robot without velocity variables.
         if movable and not model.nv:
             raise entries['static'].error(
                 'it has no movable joint; add "floating: true", or leave "static" out'
@@ -375,7 +371,7 @@ class _Reader:
             allowed,
             movable,
             enabled,
-            # Without a position it is placed on what is below it.
+            # Without a position it is placed on the surface below.
             'xyz' not in entries,
         )
 
@@ -420,19 +416,18 @@ class _Reader:
                 raise field.error(f'{first!r} and {second!r} have two entries; keep one')
             a, b = world.surface_of(first), world.surface_of(second)
             try:
-                # An entry with its own compliance does not depend on springs of both that might
-                # not combine.
+                # An entry with its own compliance does not need a combination of both springs.
                 base = combine_surfaces(a, rigid(b) if 'compliance' in entries else b)
             except ValueError as error:
                 raise field.error(str(error)) from None
-            # Directions are in coordinates of the first object of the entry, unless none are
-            # given: then those of the surface that has them.
+            # Given directions are in coordinates of the entry's first object; otherwise they are
+            # those of the surface that has them.
             if 'friction' in entries or 'direction' in entries:
                 base = replace(base, direction=a.direction)
             elif not directed_by_first(a, b):
                 first, second = second, first
             pairs[first, second] = surface_of(entries, base)
-        # This entry has priority over an earlier one for the same two.
+        # This entry replaces an earlier one for the same pair.
         given = {frozenset(pair) for pair in pairs}
         before = {p: each for p, each in world.pairs.items() if frozenset(p) not in given}
         return {**before, **pairs}
@@ -441,11 +436,11 @@ class _Reader:
         if 'disable_collisions' not in self.entries:
             return frozenset()
         pairs = self.entries['disable_collisions'].sequence()
-        # Existence of both names is checked here, where file and line are known.
+        # Check both names here, where file and line are known.
         return frozenset(self._pair(field, world) for field in pairs)
 
     def _pair(self, field: Field, world: World) -> Tuple[str, str]:
-        """Return the names of two known things."""
+        """Return two known names."""
         parts = field.sequence()
         if len(parts) != 2:
             raise field.error(f'expected 2 names, got {len(parts)}; write "[box, table]"')
@@ -460,7 +455,7 @@ class _Reader:
                 if link not in self.robot.links:
                     raise part.error(unknown_name('link', link[:80], self.robot.links))
         first, second = (part.name() for part in parts)
-        # A robot may have an entry for its links among themselves, an object not.
+        # A robot may have an entry for pairs of its links, an object not.
         objects = [each.name for each in world.objects]
         if first == second and ('/' in first or first in objects):
             raise field.error(f'both are {first!r}; name two different ones')
@@ -475,20 +470,19 @@ def _has_mesh(model: Model, link: str) -> bool:
 
 
 def _position(model: Model, joint: str, field: Field) -> float:
-    """Return the position of a joint at the start."""
+    """Return the initial position of a joint."""
     bodies: Dict[str, Any] = {body.joint_name: (i, body) for i, body in model.outward()}
     if joint not in bodies:
         raise field.error(unknown_name('moving joint', joint[:80], bodies))
     i, body = bodies[joint]
-    # The position of a mimic joint follows from its master: two values could contradict each
-    # other.
+    # The master determines the position of a mimic joint.
     for coupling in model.couplings:
         if coupling.body == i:
             master = model.body(coupling.master).joint_name
             raise field.error(
                 f'it mimics joint {master!r}; give the position of {master!r} instead'
             )
-    # One number of the file is one position variable.
+    # An entry has one number, so one position variable.
     if body.joint.nq != 1:
         raise field.error(
             'only joints with one degree of freedom can have an initial position; leave it out'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Entries of a world file about objects: shapes, poses, surfaces, masses."""
+"""Object entries of a world file: shapes, poses, surfaces, masses."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from rbd_ros.world.solids import solid_inertia
 from rbd_ros.world.surfaces import EXPONENTS, HERTZ, Surface
 from rbd_ros.world.world import is_solid, ObjectShape, ROBOT, STATIC_SHAPES, World, WorldObject
 
-#: Lengths and densities that a world can have [m, kg/m^3].
+#: Permitted lengths and densities [m, kg/m^3].
 LENGTHS, DENSITIES = (1e-6, 1e6), (1e-6, 1e6)
-#: Friction, stiffness and other numbers that are not lengths.
+#: Maximum of friction, stiffness and other numbers except lengths.
 MAX_NUMBER = 1e15
-#: Masses of what moves [kg].
+#: Permitted masses of movable objects [kg].
 MASSES = (1e-20, MAX_NUMBER)
-#: Stiffnesses that a surface can have [N/m, N/m^n].
+#: Permitted stiffnesses of a surface [N/m, N/m^n].
 STIFFNESSES = (1e-6, MAX_NUMBER)
-#: How far the norm of a quaternion may be from one: what three digits leave.
+#: Tolerance of the norm of a quaternion, for three digits.
 NORM_TOLERANCE = 2e-3
 
 POSE = ('xyz', 'rpy', 'quaternion')
@@ -42,7 +42,7 @@ _MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 class Defaults(NamedTuple):
     """Defaults of objects.
 
-    :param density: density of movable objects [kg/m^3]; None: it must be given
+    :param density: density of movable objects [kg/m^3]; None: required
     """
 
     surface: Surface = Surface()
@@ -53,10 +53,10 @@ class Defaults(NamedTuple):
 def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) -> WorldObject:
     """Return the object of an entry.
 
-    :param paths: where files are looked for
-    :raises ModelError: naming file, line, entry and cure
+    :param paths: search paths of files
+    :raises ModelError: with file, line, entry and cure
     """
-    # Read twice: which keys are allowed depends on the type.
+    # Read twice, since the permitted keys depend on the type.
     entries = field.mapping(('type',), None)
     kind = entries['type'].choice(_SHAPES)
     keys, make = _SHAPES[kind]
@@ -72,7 +72,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
     movable = 'static' in entries and not entries['static'].boolean()
     if movable and isinstance(shape, STATIC_SHAPES):
         raise entries['static'].error(f'a {kind} has no bounded volume; leave "static" out')
-    # A mass without `static: false` is more likely a forgotten key than a wish: it is rejected.
+    # A mass without `static: false` is probably a mistake, so it is rejected.
     for key in _MASS:
         if key in entries and not movable:
             raise entries[key].error('only movable objects can have it; add "static: false"')
@@ -88,7 +88,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
             parts[key].vector() if key in parts else (0.0, 0.0, 0.0)
             for key in ('linear', 'angular')
         )
-        # given along the world's axes, kept along those of the object
+        # given along the world's axes, stored along those of the object
         velocity = PluckerTransform.rotation(pose.E) * MotionVector(angular, linear)
     return WorldObject(
         name,
@@ -107,7 +107,7 @@ def world_object(name: str, field: Field, defaults: Defaults, paths: MeshPaths) 
 
 
 def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
-    """Return the positive number within bounds."""
+    """Return a positive number within bounds."""
     number = field.number()
     if not bounds[0] <= number <= bounds[1]:
         raise field.error(
@@ -118,7 +118,7 @@ def bounded(field: Field, bounds: Tuple[float, float], unit: str = '') -> float:
 
 
 def length(field: Field) -> float:
-    """Return the positive length [m]."""
+    """Return a positive length [m]."""
     return bounded(field, LENGTHS, ' m')
 
 
@@ -134,7 +134,7 @@ def _not_negative(field: Field) -> float:
 
 
 def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
-    """Transform from world to object coordinates by `xyz`, and `rpy` or `quaternion`."""
+    """Return the transform from world to object coordinates: `xyz`, `rpy` or `quaternion`."""
     if 'quaternion' not in entries:
         return fixed_angles(entries)
     quaternion = entries['quaternion']
@@ -146,18 +146,18 @@ def placement(field: Field, entries: Dict[str, Field]) -> PluckerTransform:
         )
     parts = quaternion.mapping(('w', 'x', 'y', 'z'))
     w, x, y, z = (parts[key].number() for key in ('w', 'x', 'y', 'z'))
-    # Digits of a file leave an error of 1e-3; more than that is another mistake.
+    # Rounding to a few digits leaves an error of 1e-3; a larger one is a mistake.
     norm = math.hypot(w, x, y, z)
     if abs(norm - 1.0) > NORM_TOLERANCE:
         raise quaternion.error(f'its norm is {norm:.6g}; give a unit quaternion')
-    # R turns from object to world coordinates, E back.
+    # R rotates object to world coordinates, E back.
     turn = PluckerTransform.from_quaternion((w / norm, x / norm, y / norm, z / norm))
     moved = fixed_angles({key: each for key, each in entries.items() if key == 'xyz'})
     return turn * moved
 
 
 def read_color(field: Field) -> Tuple[float, float, float, float]:
-    """Return the red, green, blue, and opacity if it is given, each from 0 to 1."""
+    """Return red, green, blue, and opacity if given, each from 0 to 1."""
     parts = field.sequence()
     if len(parts) not in (3, 4):
         raise field.error(f'expected 3 or 4 numbers, got {len(parts)}; write "[0.8, 0.2, 0.2]"')
@@ -211,7 +211,7 @@ def _spring(field: Field) -> Surface:
     entries = field.mapping(('stiffness',), ('damping', 'exponent', 'dissipation'))
     linear = not ('exponent' in entries or 'dissipation' in entries)
     stiffness = bounded(entries['stiffness'], STIFFNESSES, ' N/m' if linear else ' N/m^n')
-    # Kelvin and Voigt's law if nothing of Hunt and Crossley's is given.
+    # Kelvin-Voigt's law without keys of Hunt and Crossley's.
     if linear:
         damping = _not_negative(entries['damping']) if 'damping' in entries else 0.0
         return Surface(stiffness=stiffness, damping=damping)
@@ -239,7 +239,7 @@ def _needed(field: Field, entries: _Entries, *keys: str) -> Tuple[Field, ...]:
 
 
 def file_of(field: Field, paths: MeshPaths) -> str:
-    """Return the path of the file that an entry names."""
+    """Return the path of the file in an entry."""
     uri = field.name()
     path = paths.resolve(uri) if '\0' not in uri else None
     if path is None:
@@ -276,8 +276,7 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
     scale = (1.0, 1.0, 1.0)
     if 'scale' in entries:
         x, y, z = scale = entries['scale'].vector()
-        # Negative factors mirror the mesh, which is allowed; its triangles are turned to face
-        # outward again.
+        # Negative factors mirror the mesh; its triangles are reversed to face outward.
         if not all(LENGTHS[0] <= abs(factor) <= LENGTHS[1] for factor in (x, y, z)):
             raise entries['scale'].error(
                 f'{list(scale)} flattens the mesh or is too large; give [1, 1, 1] for meters'
@@ -287,7 +286,7 @@ def _mesh(field: Field, entries: _Entries, paths: MeshPaths) -> Mesh:
 
 def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightField:
     x, y = _lengths(2, *_needed(field, entries, 'size'))
-    # Exactly one of both.
+    # Exactly one of the two.
     if ('heights' in entries) == ('file' in entries):
         raise field.error('give either heights or a file; write "heights: [[0, 0], [0, 0.1]]"')
     if 'heights' in entries and 'range' in entries:
@@ -296,7 +295,7 @@ def _height_field(field: Field, entries: _Entries, paths: MeshPaths) -> HeightFi
     return HeightField((x, y), heights(entries, path))
 
 
-#: Keys of each kind of shape, and what makes it.
+#: Keys of each shape type, and its constructor.
 _SHAPES: Dict[str, Tuple[Tuple[str, ...], Callable[[Field, _Entries, MeshPaths], ObjectShape]]] = {
     'plane': ((), _plane),
     'box': (('size',), _box),
@@ -393,12 +392,12 @@ def level_ground(
     friction: float = 0.8,
     links: Optional[Sequence[str]] = None,
 ) -> World:
-    """Return a world that has only solid ground z <= height.
+    """Return a world with solid ground z <= height only.
 
-    :param model: model of the robot on it, whose gravity that of the world is
-    :param height: of the plane [m]
-    :param friction: coefficient of Coulomb friction, also of links with each other
-    :param links: links that touch it; None for all that move
+    :param model: model of the robot, whose gravity the world gets
+    :param height: height of the plane [m]
+    :param friction: coefficient of Coulomb friction, also between links
+    :param links: links that may touch the ground; None: all moving links
     :raises ValueError: for a negative friction, or an unknown link
 
     >>> from rbd_ros.world import level_ground
@@ -408,16 +407,16 @@ def level_ground(
     >>> [world.can_collide(f'robot/{link}', 'ground') for link in ('tool0', 'wrist_3_link')]
     [True, False]
     """
-    # `model.link` raises ValueError with similar names. A misspelled link would fall through.
+    # `model.link` raises ValueError with similar names; a misspelled link must not be ignored.
     for link in links or ():
         model.link(link)
-    # The surface of the world is that of the links as well: the pair of a link and the ground has
-    # this friction, the mean of two equal coefficients.
+    # Links have the surface of the world as well, so their pair with the ground has this
+    # friction, the mean of two equal coefficients.
     surface = Surface((float(friction), float(friction)))
     placement = PluckerTransform.translation((0.0, 0.0, float(height)))
     return World(
         (WorldObject(GROUND, Plane(), placement, surface),),
-        # A world lists the pairs without contact; `links` lists those with it.
+        # A world lists pairs without contact; `links` lists those with contact.
         disabled_collisions=frozenset(
             (f'{ROBOT}/{link}', GROUND)
             for link in model.links

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Options that several commands have: one name, one syntax and one help text for each.
+"""Options of several commands: one name, one syntax and one help text for each.
 
-The values are read in `rbd_ros.cli.options.option_values`.
+`rbd_ros.cli.options.option_values` parses their values.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Optional
 GRAVITY = 'X,Y,Z'
 JOINT_VALUES = 'JOINT=VALUE,...'
 PAYLOAD = 'MASS@LINK[:X,Y,Z]'
-#: Position variables as numbers, or of some joints by name.
+#: Position variables as numbers, or those of some joints by name.
 CONFIGURATION = 'Q1,Q2,...|JOINT=VALUE,...'
 
 
@@ -33,7 +33,7 @@ def add_output_option(
     """Add `-o`, `--output`.
 
     :param metavar: kind of path
-    :param text: what is written there
+    :param text: content of the output
     """
     parser.add_argument('-o', '--output', metavar=metavar, default=default, help=text)
 
@@ -61,7 +61,7 @@ def add_payload_option(parser: argparse.ArgumentParser) -> None:
 def add_missing_joints_option(parser: argparse.ArgumentParser, of: str) -> None:
     """Add `--missing-joints`.
 
-    :param of: what leaves joints out
+    :param of: name of the incomplete input
     """
     parser.add_argument(
         '--missing-joints',
@@ -76,7 +76,7 @@ def add_point_spacing_option(
 ) -> None:
     """Add `--point-spacing`.
 
-    :param text: how points are spaced
+    :param text: help text
     """
     parser.add_argument(
         '--point-spacing', type=float, default=default, metavar='SECONDS', help=text
@@ -88,7 +88,7 @@ def add_time_scale_option(
 ) -> None:
     """Add `--time-scale`, which multiplies times: a larger one makes a motion slower.
 
-    :param more: further values
+    :param more: further values in the help text
     """
     parser.add_argument(
         '--time-scale',

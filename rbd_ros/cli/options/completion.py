@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion by argcomplete: of commands, options, names of robots and worlds, and files.
+"""Shell completion by argcomplete: commands, options, names of robots and worlds, and files.
 
 The shell runs the program with the line in COMP_LINE and reads the completions from descriptor 8.
-This module is imported only then, and argcomplete only here.
+Only then are this module and argcomplete imported.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _WORLD_SUFFIXES = ('.yaml', '.yml')
 
 
 def complete() -> int:
-    """Write the completions of the line of the shell; none without argcomplete.
+    """Write the completions of the shell's line; none without argcomplete.
 
     :return: exit code, 1 without argcomplete
     """
@@ -39,7 +39,7 @@ def complete() -> int:
 def completing_parser(line: str) -> argparse.ArgumentParser:
     """Return the parser of a line, with completers for its values.
 
-    :param line: the line before the cursor; its last word is not complete yet
+    :param line: the line up to the cursor; its last word is incomplete
 
     >>> from rbd_ros.cli.options.completion import completing_parser
     >>> completing_parser('rbd_ros info six').prog
@@ -65,7 +65,7 @@ def _all_parsers(parser: argparse.ArgumentParser) -> Iterable[argparse.ArgumentP
 
 
 def completer(action: argparse.Action) -> Optional[Completer]:
-    """Return what completes the values of an argument; None for its choices, or no value.
+    """Return the completer of an argument's values; None for its choices, or no value.
 
     :param action: the argument
     """
@@ -101,7 +101,7 @@ def paths(prefix: str, suffixes: Optional[Sequence[str]] = None) -> List[str]:
     """Return folders, each with a slash, and files that begin with a prefix.
 
     :param prefix: beginning of a path; ~ is the home directory
-    :param suffixes: what the names of files end with; None for all files
+    :param suffixes: suffixes of files; None: all files
     """
     folder, slash, begin = prefix.rpartition('/')
     found = []
@@ -114,6 +114,6 @@ def paths(prefix: str, suffixes: Optional[Sequence[str]] = None) -> List[str]:
                 found.append(f'{folder}{slash}{path.name}/')
             elif suffixes is None or path.suffix in suffixes:
                 found.append(f'{folder}{slash}{path.name}')
-    except (OSError, RuntimeError):  # no such folder, or no such user
+    except (OSError, RuntimeError):  # no such folder or user
         return []
     return found

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of options that several commands have: one syntax and one message for each kind."""
+"""Values of options of several commands: one syntax and one message for each type."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from rbd_ros.model.errors import unknown_name
 
 
 def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
-    """Read numbers with commas between them.
+    """Parse numbers separated by commas.
 
-    :param count: how many; None for any number of them
-    :raises ValueError: for another count, or a number that is not finite, naming the option
+    :param count: required count; None: any
+    :raises ValueError: for another count, or a number that is not finite, with the option
 
     >>> from rbd_ros.cli.options.option_values import numbers
     >>> numbers('--gravity', '0,0,-9.81', 3)
@@ -37,9 +37,9 @@ def numbers(option: str, text: str, count: Optional[int] = None) -> List[float]:
 
 
 def positive(option: str, value: Optional[float]) -> Optional[float]:
-    """Return the value of an option that must be positive, or None if there is none.
+    """Return the value of an option that must be positive; None without a value.
 
-    :raises ValueError: if it is not positive and finite, naming the option
+    :raises ValueError: if it is not positive and finite, with the option
     """
     if value is not None and not 0.0 < value < math.inf:
         raise ValueError(f'{option} must be positive and finite, got {value:g}')
@@ -47,9 +47,9 @@ def positive(option: str, value: Optional[float]) -> Optional[float]:
 
 
 def joint_values(option: str, text: str) -> Dict[str, float]:
-    """Read positions of joints by name [rad, m].
+    """Parse positions of joints by name [rad, m].
 
-    :raises ValueError: unless each is another joint with a finite position
+    :raises ValueError: for a repeated joint, or a position that is not finite
 
     >>> from rbd_ros.cli.options.option_values import joint_values
     >>> joint_values('--pose', 'shoulder=0.5,elbow=-1')
@@ -68,7 +68,7 @@ def joint_values(option: str, text: str) -> Dict[str, float]:
 
 
 def single_positions(robot: Robot) -> Dict[str, int]:
-    """Return the joints with one position variable, with its index in q.
+    """Return the joints with one position variable, with their indices in q.
 
     >>> from rbd_ros.cli.options.option_values import single_positions
     >>> single_positions(robot)['elbow_joint']
@@ -86,8 +86,8 @@ def place_joints(option: str, values: Mapping[str, float], robot: Robot, q: Floa
     """Write positions of joints into a configuration.
 
     :param values: positions by joint [rad, m]
-    :param q: the configuration, (nq,), in which other joints stay as they are
-    :raises ValueError: for a joint that the robot does not have, or of several positions
+    :param q: the configuration, (nq,), in which other joints are unchanged
+    :raises ValueError: for an unknown joint, or one with several positions
 
     >>> from rbd_ros.cli.options.option_values import place_joints
     >>> pose = np.zeros(6)
@@ -103,9 +103,9 @@ def place_joints(option: str, values: Mapping[str, float], robot: Robot, q: Floa
 
 
 def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
-    """Read a payload: the link that carries it, and its inertial parameters, (10,).
+    """Parse a payload: the carrying link, and its inertial parameters, (10,).
 
-    :raises ValueError: for a malformed payload, or a link that the robot does not have
+    :raises ValueError: for an invalid payload, or an unknown link
 
     >>> from rbd_ros.cli.options.option_values import payload
     >>> payload(robot, '2@tool0:0,0,0.1')
@@ -115,7 +115,7 @@ def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
     com: Sequence[float] = (0.0, 0.0, 0.0)
     if not at or not link:
         raise ValueError(f'--payload must be {PAYLOAD}, such as 2.5@tool0, got {text!r}')
-    if link not in robot.link_names and ':' in link:  # which may be in the name
+    if link not in robot.link_names and ':' in link:  # the name may contain it
         link, _, center = link.rpartition(':')
         com = numbers('--payload: the center of mass X,Y,Z', center, 3)
     if link not in robot.link_names:
@@ -128,7 +128,7 @@ def payload(robot: Robot, text: str) -> Tuple[str, FloatArray]:
 
 
 def write_output(path: str, data: Union[str, bytes]) -> None:
-    """Write the file that `--output` names.
+    """Write the file of `--output`.
 
     :raises ValueError: if it cannot be written
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Options that name a robot, and say how its description is read: the same in all commands."""
+"""Options for a robot and its description, the same in all commands."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from rbd_ros.model.urdf.urdf_document import MAX_BYTES, urdf_of_file
 
 
 def add_robot_options(parser: argparse.ArgumentParser, default: str = '') -> None:
-    """Add the robot and all options about its description.
+    """Add the robot and the options of its description.
 
-    :param default: what happens without a robot; '' if there must be one
+    :param default: help text for a missing robot; '' if it is required
     """
     add_robot_argument(parser, default)
     add_xacro_option(parser)
@@ -42,8 +42,8 @@ def add_robot_argument(
 ) -> None:
     """Add the robot itself.
 
-    :param default: what happens without one; '' if there must be one
-    :param stdin: whether it can be read from the standard input
+    :param default: help text for a missing robot; '' if it is required
+    :param stdin: whether the standard input is supported
     """
     kinds = ['path of a URDF or xacro file', 'name of a robot (see rbd_ros robots)']
     text = ', '.join([*kinds, 'or - for stdin']) if stdin else ', or '.join(kinds)
@@ -53,7 +53,7 @@ def add_robot_argument(
 
 
 def add_xacro_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that gives a xacro file its arguments."""
+    """Add the option for the arguments of a xacro file."""
     parser.add_argument(
         '--xacro',
         metavar='NAME:=VALUE',
@@ -64,7 +64,7 @@ def add_xacro_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_floating_base_option(parser: argparse.ArgumentParser) -> None:
-    """Add the option that frees the base."""
+    """Add the option for a floating base."""
     parser.add_argument(
         '--floating-base',
         action='store_true',
@@ -73,7 +73,7 @@ def add_floating_base_option(parser: argparse.ArgumentParser) -> None:
 
 
 def add_armature_option(parser: argparse.ArgumentParser) -> None:
-    """Add the file with inertias of rotors."""
+    """Add the option for a file with rotor inertias."""
     parser.add_argument(
         '--armature',
         metavar='FILE',
@@ -96,8 +96,8 @@ def description(
     """Return the path, or the document if `robot` is - (standard input) or xacro with arguments.
 
     :param xacro_arguments: arguments of the xacro file, each as name:=value
-    :param package_paths: directories in which packages are looked for first
-    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
+    :param package_paths: directories that are searched first for packages
+    :raises RobotNotFoundError: if it does not exist, or xacro cannot expand it
     """
     if robot == '-':
         if xacro_arguments:
@@ -109,9 +109,9 @@ def description(
 
 
 def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
-    """Return the path or document of the robot that `add_robot_options` has read.
+    """Return the path or document of the robot of `add_robot_options`.
 
-    :raises RobotNotFoundError: if nothing is there, or xacro cannot expand it
+    :raises RobotNotFoundError: if it does not exist, or xacro cannot expand it
     """
     return description(arguments.robot, arguments.xacro, arguments.package_path)
 
@@ -119,7 +119,7 @@ def named_robot(arguments: argparse.Namespace) -> Union[str, bytes]:
 def urdf_text(source: Union[str, bytes], package_paths: Sequence[str]) -> bytes:
     """Return the document of a robot.
 
-    :param source: its path or document, as `named_robot` returns it
+    :param source: its path or document, see `named_robot`
     """
     if isinstance(source, bytes):
         return source
@@ -127,7 +127,7 @@ def urdf_text(source: Union[str, bytes], package_paths: Sequence[str]) -> bytes:
 
 
 def model_options(arguments: argparse.Namespace) -> Dict[str, Any]:
-    """Return the keyword arguments of `load_urdf` that the command line gives."""
+    """Return the keyword arguments of `load_urdf` from the command line."""
     return {
         'floating_base': arguments.floating_base,
         'strict': arguments.strict,

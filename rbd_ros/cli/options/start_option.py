@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The option --start of `rbd_ros simulate`: a configuration in numbers, by joints or by name."""
+"""The option --start of `rbd_ros simulate`: a configuration by numbers, joints or name."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ HELP = (
 
 #: Name of the height of a floating base [m].
 _HEIGHT = 'height'
-#: Largest number of a configuration [rad, m].
+#: Maximum absolute value in a configuration [rad, m].
 _MAX_POSITION = 1e6
 
 
@@ -37,7 +37,7 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
 
     :param text: its value
     :param simulator: the simulation, at its default start
-    :param robot: the named robot, None if there are only those of a world
+    :param robot: the named robot; None: only those of a world
     :raises ValueError: if it is not a configuration of the robot
     """
     own = simulator.robot.nq if robot is None else robot.nq
@@ -60,7 +60,7 @@ def begin(text: str, simulator: Simulator, robot: Optional[Robot]) -> None:
 
 
 def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
-    """Return the configuration with the given joints and height; other joints keep theirs."""
+    """Return the configuration with the given joints and height; others are unchanged."""
     values, q = joint_values('--start', text), simulator.q
     _checked(text, np.array(list(values.values())))
     base = _base(simulator, own)
@@ -73,7 +73,7 @@ def _of_joints(text: str, simulator: Simulator, own: int) -> FloatArray:
 
 
 def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray:
-    """Return the configuration of the numbers, for the named robot or for all robots."""
+    """Return the configuration from numbers, for the named robot or for all robots."""
     q, base = simulator.q, _base(simulator, own)
     if base is not None and len(given) == own - 7:
         rest = np.arange(own)
@@ -86,13 +86,13 @@ def _of_numbers(given: FloatArray, simulator: Simulator, own: int) -> FloatArray
             f'--start has {plural(len(given), "number")}, this robot has '
             f'{plural(own, "position variable")}{all_of_them}'
         )
-    # The named robot comes first; the others start where the world file places them.
+    # The named robot is first; the others start at their poses in the world file.
     q[: len(given)] = given
     return q
 
 
 def _base(simulator: Simulator, own: int) -> Optional[int]:
-    """Return the number of the only free body of the robot, None unless there is exactly one."""
+    """Return the number of the robot's only free body; None without exactly one."""
     model = simulator.robot.model
     found = [i for i in floating_bases(model) if model.independent_slices[i][0].start < own]
     return found[0] if len(found) == 1 else None

@@ -24,7 +24,7 @@ def plot_feedforward(
     limits: FloatArray,
     path: str,
 ) -> None:
-    """Plot the efforts of a trajectory, one panel a joint, and mark their smallest margins.
+    """Plot the efforts of a trajectory, one panel per joint, and mark their smallest margins.
 
     :param names: joints of the trajectory
     :param samples: times, (N,), and efforts in the order of the robot, (N, nv)

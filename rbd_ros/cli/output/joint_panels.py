@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of efforts over time, with one panel a joint."""
+"""Plots of efforts over time, with one panel per joint."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from typing import Any, Iterator, Sequence, Tuple
 from rbd_ros.plot_names import plot_name
 
 INK = '#1f2933'
-COLUMNS = 3  # at most
+COLUMNS = 3  # maximum
 
 
 class JointPanels:
-    """A figure with one panel a joint, in rows.
+    """A figure with one panel per joint, in rows.
 
     :param names: names of the joints
-    :param width: of a panel [inch]
-    :param height: of a panel [inch]
-    :param margin: above the panels [inch]
+    :param width: width of a panel [inch]
+    :param height: height of a panel [inch]
+    :param margin: margin above the panels [inch]
     """
 
     def __init__(self, names: Sequence[str], width: float, height: float, margin: float):

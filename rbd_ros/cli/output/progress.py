@@ -15,10 +15,10 @@ FIRST_NUMBER_DELAY = 1.0  # time before the first number [s]
 class TerminalProgress:
     """Context manager that shows the progress of a computation on a terminal.
 
-    It writes nothing into a pipe or a file. The line disappears at the end.
+    It writes nothing to a pipe or a file. The line disappears at the end.
 
     :param what: name of the computation
-    :param stream: where to show it; None: standard error
+    :param stream: output; None: standard error
 
     >>> from rbd_ros.cli.output.progress import TerminalProgress
     >>> with TerminalProgress('recording') as progress:
@@ -34,7 +34,7 @@ class TerminalProgress:
         return self
 
     def __call__(self, share: float) -> None:
-        """Show that a share is done, at most every `PERIOD`."""
+        """Show the finished fraction, at most every `PERIOD`."""
         now = time.monotonic()
         if now < self._next or not self._stream.isatty():
             return

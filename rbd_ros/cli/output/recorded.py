@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments and plots that the commands about recordings share."""
+"""Arguments and plots of the commands for recordings."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
 
 def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name the robot and its recording, and say how it is filtered."""
+    """Add the arguments for the robot, its recording, and the filter."""
     add_robot_options(parser, default='the robot_description in the recording')
     parser.add_argument(
         'recording',
@@ -59,10 +59,10 @@ def add_recording_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def described(arguments: argparse.Namespace) -> Union[str, bytes]:
-    """Return the path or text of the named robot, or else of the one in the recording.
+    """Return the path or text of the named robot, otherwise that of the recording.
 
     :raises RobotNotFoundError: if it is not found
-    :raises ValueError: if there is none in either place
+    :raises ValueError: if neither exists
     """
     if arguments.robot is None:
         return read_robot_description(arguments.recording).encode()
@@ -70,9 +70,9 @@ def described(arguments: argparse.Namespace) -> Union[str, bytes]:
 
 
 def recording_of(arguments: argparse.Namespace) -> Recording:
-    """Return the recording that the arguments name.
+    """Return the recording of the arguments.
 
-    :raises ValueError: if it or a value cannot be used
+    :raises ValueError: if it or a value is invalid
     """
     if not (math.isfinite(arguments.cutoff) and arguments.cutoff >= 0.0):
         raise ValueError(f'--cutoff must be positive and finite, got {arguments.cutoff:g}')
@@ -90,12 +90,12 @@ def recording_of(arguments: argparse.Namespace) -> Recording:
 def plot_efforts(
     before: ModelValidation, path: str, after: Sequence[ModelValidation] = (), title: str = ''
 ) -> None:
-    """Plot the measured efforts and those of the model, one panel a joint.
+    """Plot the measured efforts and those of the model, one panel per joint.
 
-    :param before: the model as described
+    :param before: validation of the described model
     :param path: file to write
-    :param after: the model as identified, if it was
-    :param title: of the whole
+    :param after: validation of the identified model, if any
+    :param title: title of the figure
     :raises ValueError: if it cannot be written
     """
     panels = JointPanels(before.joint_names, 4.6, 2.3, margin=0.9)

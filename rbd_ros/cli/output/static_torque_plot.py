@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of `rbd_ros static-torque`: the share of its effort limit that each joint needs."""
+"""The plot of `rbd_ros static-torque`: the used fraction of each joint's effort limit."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ INK, FAINT, HELD, OVER = '#1f2933', '#9aa5b1', '#1769aa', '#e4572e'
 
 
 def plot_static_torque(facts: Dict[str, Any], found: StaticTorqueMargin, path: str) -> None:
-    """Plot the range of the torques of each joint in shares of its limit, and write the picture.
+    """Plot the range of the torques of each joint as fractions of its limit.
 
-    :param facts: those of `rbd_ros.cli.static_torque.summary`
-    :param found: what they are facts about
+    :param facts: result of `rbd_ros.cli.static_torque.summary`
+    :param found: the torques
     :param path: file to write
     :raises ValueError: if the file cannot be written
     """

@@ -12,7 +12,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> Lis
 
     :param head: titles of the columns
     :param rows: cells
-    :param align: a character a column, > for those that end on the right
+    :param align: one character per column, > for right alignment
     """
     widths = [max(map(len, column)) for column in zip(head, *rows)]
     return [
@@ -28,7 +28,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str]], align: str) -> Lis
 def plural(count: int, noun: str, several: str = '') -> str:
     """Return a count with its noun.
 
-    :param several: the plural of the noun; by default with an s
+    :param several: the plural of the noun; default: with an s
 
     >>> from rbd_ros.cli.output.text_table import plural
     >>> plural(1, 'joint'), plural(2, 'joint'), plural(2, 'body', 'bodies')

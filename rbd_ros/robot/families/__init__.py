@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Families of a robot's functions that are not everybody's, one a file: `robot.hybrid`, ..."""
+"""Families of a robot's special functions, one per file: `robot.hybrid`, ..."""

@@ -10,7 +10,7 @@ from rbd_ros.robot.kernels import Array, Compiled, computes, Out
 
 
 class CentroidalFunctions(Compiled):
-    """Momentum of all that moves about its center of mass, along the axes of the base.
+    """Momentum of all moving bodies about their center of mass, along the axes of the base.
 
     Angular momentum comes first. Arguments are the configuration q, (nq,) [rad, m], the velocity
     v, (nv,) [rad/s, m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], and `out`, an array for the
@@ -39,9 +39,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_momentum_rate')
     def momentum_rate(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Return the rate of `momentum`, A a + Adot v, (6,) [N m, N].
-
-        The sum of all forces on the robot.
+        """Return the rate of `momentum`, A a + Adot v, (6,) [N m, N]: the sum of all forces.
 
         >>> f = robot.centroidal.momentum_rate(q, v, a)[3:]  # all forces, weight included
         >>> mass = sum(body.inertia.mass for body in robot.model.bodies)
@@ -52,7 +50,7 @@ class CentroidalFunctions(Compiled):
 
     @computes('centroidal_bias')
     def bias(self, q: ArrayLike, v: ArrayLike, *, out: Out = None) -> Array:
-        """Return the rate of `momentum` while no joint accelerates, Adot v, (6,) [N m, N].
+        """Return the rate of `momentum` at zero joint acceleration, Adot v, (6,) [N m, N].
 
         >>> A, bias = robot.centroidal.momentum_matrix(q), robot.centroidal.bias(q, v)
         >>> np.allclose(A @ a + bias, robot.centroidal.momentum_rate(q, v, a))

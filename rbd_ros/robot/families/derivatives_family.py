@@ -35,8 +35,8 @@ from rbd_ros.robot.other_names import with_former_names
 class DerivativeFunctions(Compiled):
     """Dynamics together with its derivatives; those by q are along the velocities.
 
-    The last axis is that of the DoFs along which the derivative is taken (book 4.4): a
-    quaternion counts as the three DoFs that it has. Arguments are the configuration q, (nq,)
+    The last axis is the DoF along which the derivative is taken (book 4.4): a quaternion counts as
+    three DoFs. Arguments are the configuration q, (nq,)
     [rad, m], the velocity v, (nv,) [rad/s, m/s], the acceleration a, (nv,) [rad/s^2, m/s^2], the
     generalized forces tau, (nv,) [N m, N], and `out`, arrays for all results.
     """
@@ -53,8 +53,8 @@ class DerivativeFunctions(Compiled):
     ) -> InverseDynamicsDerivatives:
         """Return the generalized forces of `Robot.inverse_dynamics`, and their derivatives.
 
-        The derivative by q is along the velocities (book 4.4), so that a quaternion counts as the
-        three degrees of freedom that it has.
+        The derivative by q is along the velocities (book 4.4), so a quaternion counts as three
+        degrees of freedom.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -92,7 +92,7 @@ class DerivativeFunctions(Compiled):
         :param external_forces: as for `Robot.inverse_dynamics`
         :param out: arrays for all four
         :return: a, (nv,) [rad/s^2, m/s^2], da_dq, da_dv and da_dtau = H^-1, (nv, nv) each
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
         >>> D = robot.derivatives.forward_dynamics(q, v, tau)
@@ -116,12 +116,12 @@ class DerivativeFunctions(Compiled):
     ) -> ForwardDynamicsParameterDerivatives:
         """Return the accelerations, and their derivatives by the inertial parameters.
 
-        The parameters are those of `Robot.regressors`; inverse dynamics has the derivatives
+        The parameters are those of `Robot.regressors`; the derivatives of inverse dynamics are
         `Robot.regressors.torque`.
 
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: a, (nv,) [rad/s^2, m/s^2], and da_dpi, (nv, 10 bodies)
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
         >>> D = robot.derivatives.forward_dynamics_wrt_parameters(q, v, tau)
@@ -154,7 +154,7 @@ class DerivativeFunctions(Compiled):
 
     @computes('gravity_torque_derivatives')
     def gravity_torque(self, q: ArrayLike, *, out: Outs = None) -> GravityTorqueDerivatives:
-        """Return the forces that hold the robot against gravity, and their derivatives.
+        """Return the gravity torque and its derivatives.
 
         :return: tau, (nv,) [N m, N], and dtau_dq, (nv, nv)
         :raises ValueError: for a wrong shape or dtype
@@ -186,8 +186,8 @@ class DerivativeFunctions(Compiled):
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> EnergyDerivatives:
         """Return the kinetic and potential energy, and their gradients.
 
-        :return: kinetic and potential [J], dkinetic_dq, dkinetic_dv = H v, dpotential_dq, which
-            is the torque of gravity, and dpotential_dv, which is zero, (nv,) each
+        :return: kinetic and potential [J], dkinetic_dq, dkinetic_dv = H v, dpotential_dq, the
+            gravity torque, and dpotential_dv, which is zero, (nv,) each
         :raises ValueError: for a wrong shape or dtype
 
         >>> D = robot.derivatives.energy(q, v)
@@ -205,7 +205,7 @@ class DerivativeFunctions(Compiled):
         """Return the momentum about the center of mass, and its derivatives.
 
         :return: h, (6,) [N m s, N s], angular momentum first, dh_dq and dh_dv, (6, nv) each
-        :raises ModelError: if nothing that moves has mass
+        :raises ModelError: if no moving body has mass
         :raises ValueError: for a wrong shape or dtype
 
         >>> D = robot.derivatives.centroidal_momentum(q, v)
@@ -220,7 +220,7 @@ class DerivativeFunctions(Compiled):
 
         :return: J, (3, nv), and dJ_dq, (3, nv, nv): element i, j, k is the derivative of J_ij
             along degree of freedom k
-        :raises ModelError: if nothing that moves has mass
+        :raises ModelError: if no moving body has mass
         :raises ValueError: for a wrong shape or dtype
 
         >>> J, dJ_dq = robot.derivatives.center_of_mass_jacobian(q)
@@ -241,9 +241,8 @@ class DerivativeFunctions(Compiled):
     ) -> InverseDynamicsSecondDerivatives:
         """Return the second derivatives of inverse dynamics.
 
-        Element i, j, k is along degree of freedom j, then k.
-
-        For two DoFs of one joint that turns about several axes the order counts in dtau_dqdq.
+        Element i, j, k is along degree of freedom j, then k. For two DoFs of one joint that
+        rotates about several axes, the order matters in dtau_dqdq.
 
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: dtau_dqdq, dtau_dqdv, dtau_dvdv and dtau_dqda, (nv, nv, nv) each
@@ -267,14 +266,12 @@ class DerivativeFunctions(Compiled):
     ) -> ForwardDynamicsSecondDerivatives:
         """Return the second derivatives of forward dynamics.
 
-        Element i, j, k is along degree of freedom j, then k.
-
-        For two DoFs of one joint that turns about several axes the order counts in da_dqdq.
-        Those that are not returned are zero.
+        Element i, j, k is along degree of freedom j, then k. For two DoFs of one joint that
+        rotates about several axes, the order matters in da_dqdq. All other derivatives are zero.
 
         :param external_forces: as for `Robot.inverse_dynamics`
         :return: da_dqdq, da_dqdv, da_dvdv and da_dqdtau, (nv, nv, nv) each
-        :raises SingularMassMatrixError: if there are joints that move no mass, naming them
+        :raises SingularMassMatrixError: if joints move no mass, with their names
         :raises ValueError: for a wrong shape or dtype, or an unknown link
 
         >>> D = robot.derivatives.forward_dynamics_second_order(q, v, tau)

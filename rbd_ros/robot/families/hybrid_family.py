@@ -21,7 +21,7 @@ class HybridFunctions:
         self._partitions: Dict[Tuple[str, ...], Partition] = {}
 
     def partition(self, forward_joints: Iterable[str]) -> Partition:
-        """Return the functions for a partition of the joints, for one who calls them often.
+        """Return the functions for a partition of the joints, for repeated calls.
 
         :param forward_joints: names of the joints whose forces are given
         :raises ValueError: for an unknown joint
@@ -50,12 +50,12 @@ class HybridFunctions:
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
-        :param known: generalized forces of the joints named, accelerations of the others, (nv,)
+        :param known: generalized forces of the forward joints, accelerations of the others, (nv,)
         :param forward_joints: names of the joints whose forces are given
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
             [N m, N]
         :param out: arrays for a and tau
-        :return: a, (nv,) [rad/s^2, m/s^2], and tau, (nv,) [N m, N], what was given included
+        :return: a, (nv,) [rad/s^2, m/s^2], and tau, (nv,) [N m, N], including the given values
         :raises ValueError: for a wrong shape or dtype, or an unknown joint or link
 
         >>> known = a.copy()
@@ -69,7 +69,7 @@ class HybridFunctions:
 
 
 class Partition(Compiled):
-    """Hybrid dynamics with the joints divided once and for all.
+    """Hybrid dynamics with a constant partition of the joints.
 
     :param forward_joints: names of the joints whose forces are given
     :raises ValueError: for an unknown joint

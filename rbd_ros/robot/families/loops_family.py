@@ -43,7 +43,7 @@ from rbd_ros.array_types import ResultArray
 from rbd_ros.model.errors import SingularMassMatrixError, unknown_name
 from rbd_ros.robot.kernels import Array, Compiled, computes, Forces, Kernels, Out, Outs
 
-if TYPE_CHECKING:  # of no use to most robots with loops
+if TYPE_CHECKING:  # rarely used with loops
     from rbd_ros.textbook.closed_loops.explicit_loops import LoopFunction
     from rbd_ros.textbook.closed_loops.explicit_loops_family import ExplicitLoops
     from rbd_ros.textbook.closed_loops.implicit_constraints import ConstraintFunction
@@ -51,10 +51,10 @@ if TYPE_CHECKING:  # of no use to most robots with loops
 
 Solution = Tuple[Array, Array]
 
-#: Ways to solve the equations of motion of a closed-loop system.
+#: Methods for the equations of motion of a closed-loop system.
 Method = Literal['kkt', 'forces', 'null_space', 'articulated_body']
 METHODS = get_args(Method)
-#: Those that divide by the inertia of the spanning tree alone.
+#: Methods that need the inverse inertia of the spanning tree.
 NEED_REGULAR_INERTIA = ('forces', 'articulated_body')
 
 
@@ -63,11 +63,11 @@ class ClosedLoopMotion(NamedTuple):
 
     :param a: accelerations of the spanning tree, (nv,) [rad/s^2, m/s^2]
     :param multipliers: constraint force variables lambda of the loop joints, (n^c,) [N m, N]: the
-        shortest ones, if the constraints are redundant
+        smallest ones, if the constraints are redundant
     :param rank: number of independent constraints; n^c - rank of them are redundant, and nv - rank
-        is the mobility. -1 where the state is not a number
-    :param mismatch: largest element of K a - k - k_stab [rad/s^2, m/s^2]: not zero, but for
-        rounding, where the constraints contradict each other, as redundant ones with errors do
+        is the mobility. -1 for a state with NaN
+    :param mismatch: largest element of K a - k - k_stab [rad/s^2, m/s^2]: above rounding only for
+        contradictory constraints, such as redundant ones with errors
     """
 
     a: ResultArray
@@ -77,10 +77,10 @@ class ClosedLoopMotion(NamedTuple):
 
 
 class LoopFunctions(Compiled):
-    """Constraints and motion of kinematic loops, all loop joints one after another (book ch. 8).
+    """Constraints and motion of kinematic loops, with all loop joints in order (book ch. 8).
 
-    A loop joint counts its constraints in the order of its type's constraint forces T, n^c of
-    them in total, and its degrees of freedom in the order of its type's motion subspace S.
+    The constraints of a loop joint are in the order of its type's constraint forces T, n^c in
+    total, and its degrees of freedom in the order of its type's motion subspace S.
     """
 
     @computes('loop_closure')
@@ -89,8 +89,8 @@ class LoopFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param out: arrays for both
-        :return: residual, (n,) [rad, m], zero where the loops are closed, and K, (n, nv): K v is
-            the velocity of the errors there
+        :return: residual, (n,) [rad, m], zero for closed loops, and K, (n, nv): K v is the
+            velocity of the errors there
         :raises ValueError: for a wrong shape or dtype
 
         >>> residual, K = robot.loops.closure(q)
@@ -148,12 +148,12 @@ class LoopFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
-        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
-            [N m, N]; zeros if they are passive
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+        :param loop_forces: active forces of the loop joints, one for each of their DoFs [N m, N];
+            zeros if they are passive
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
             [N m, N]
         :param out: arrays for all
-        :return: H, C less the effect of the active loop forces, K, k, position errors delta and
+        :return: H, C minus the effect of the active loop forces, K, k, position errors delta and
             velocity errors K v
         :raises ValueError: for a wrong shape or dtype
 
@@ -179,8 +179,8 @@ class LoopFunctions(Compiled):
 
         :param q: configuration, (nq,) [rad, m]
         :param multipliers: constraint force variables, (n^c,) [N m, N]
-        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
-            [N m, N]; zeros if they are passive
+        :param loop_forces: active forces of the loop joints, one for each of their DoFs [N m, N];
+            zeros if they are passive
         :param out: array for the result
         :return: (loops, 6) [N m, N]
         :raises ValueError: for a wrong shape or dtype
@@ -193,13 +193,11 @@ class LoopFunctions(Compiled):
         return self._call('wrenches', (q, multipliers, loop_forces), None, out)
 
     def rank(self, q: ArrayLike, *, tolerance: float = RANK_TOLERANCE) -> Any:
-        """Return the number of independent constraints; it may change as the mechanism moves.
-
-        Book 8.10.
+        """Return the number of independent constraints, which may change in motion (book 8.10).
 
         :param q: configuration, (nq,) [rad, m]
-        :param tolerance: singular values of K below this part of the largest count as zero
-        :return: an integer, or (N,) for a batch; -1 where the configuration is not a number
+        :param tolerance: singular values of K below this fraction of the largest count as zero
+        :return: an integer, or (N,) for a batch; -1 for a configuration with NaN
         :raises ValueError: for a wrong shape or dtype
 
         >>> robot.loops.rank(q)  # of five constraints: the mechanism is planar
@@ -227,11 +225,11 @@ class LoopFunctions(Compiled):
         """Return the configuration near `q` in which the loops are closed, (nq,) [rad, m].
 
         :param q: configuration, (nq,) [rad, m]
-        :param fixed: names of independent joints that stay where they are
-        :param starts: how many other configurations to begin with, if it fails from `q`: nearby
-            ones first
-        :param iterations: most steps from each
-        :raises LoopClosureError: if none is found; it states how near the closest one comes
+        :param fixed: names of independent joints that do not move
+        :param starts: number of further start values if the search from `q` fails, nearby ones
+            first
+        :param iterations: maximum number of steps of each search
+        :raises LoopClosureError: if none is found, with the error of the closest one
         :raises ValueError: for a wrong shape, numbers that are not finite, or an unknown joint
 
         >>> robot.loops.project([0.9, -0.8, -1.5], fixed=['joint_1'])
@@ -256,7 +254,7 @@ class LoopFunctions(Compiled):
     def explicit(self, gamma: LoopFunction, dofs: int) -> ExplicitLoops:
         """Return the dynamics in independent variables y, from joint positions q = gamma(y).
 
-        :param gamma: a text over scalars, see `textbook.closed_loops.explicit_loops`
+        :param gamma: a function of scalars, see `textbook.closed_loops.explicit_loops`
         :param dofs: number of independent variables
 
         >>> parallelogram = robot.loops.explicit(lambda y: [y[0], -y[0], y[0]], 1)
@@ -268,9 +266,9 @@ class LoopFunctions(Compiled):
         return ExplicitLoops(self._kernels.model, gamma, dofs)
 
     def implicit(self, phi: ConstraintFunction) -> ImplicitConstraints:
-        """Return the constraints phi(q) = 0 of any number of bodies, beside those of loop joints.
+        """Return the constraints phi(q) = 0 of any number of bodies, in addition to loop joints.
 
-        :param phi: a text over scalars, see `textbook.closed_loops.implicit_constraints`
+        :param phi: a function of scalars, see `textbook.closed_loops.implicit_constraints`
         :raises ValueError: for an unknown joint or link, or if there are no constraints
 
         >>> level = robot.loops.implicit(lambda at: [at.point('tip_link')[2] - 0.02])
@@ -295,30 +293,30 @@ class LoopFunctions(Compiled):
         rank_tolerance: float = RANK_TOLERANCE,
         out: Outs = None,
     ) -> ClosedLoopMotion:
-        """Return the accelerations and constraint forces of the robot with its loops closed.
+        """Return the accelerations and constraint forces with closed loops (book 8.5).
 
-        Book 8.5.
-
-        Redundant and singular constraints are allowed: the accelerations are unique all the same,
-        and of the constraint forces those are found that are shortest. The methods agree.
+        Redundant and singular constraints are supported: the accelerations are unique, and the
+        smallest constraint forces are returned. The methods agree.
 
         * 'kkt': one linear system for both; the simplest
-        * 'forces': constraint forces first, by the factors of the inertia matrix
-        * 'null_space': accelerations first, among those that the constraints allow; best if the
-          mobility is small, and where the inertia of the spanning tree alone is singular
-        * 'articulated_body': as 'forces', without an inertia matrix being factorized; for trees of
-          many bodies with few loops
+        * 'forces': constraint forces first, with the factors of the inertia matrix
+        * 'null_space': accelerations first, among those that satisfy the constraints; best for a
+        small
+          mobility, and for a singular inertia of the spanning tree
+        * 'articulated_body': as 'forces', without factorizing an inertia matrix; for trees of many
+          bodies with few loops
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
         :param tau: generalized forces of the tree's joints, (nv,) [N m, N]
         :param method: one of `METHODS`
-        :param t_stab: time constant of Baumgarte's stabilization [s], None for none
-        :param external_forces: spatial force [n; f] on each link named, in BASE coordinates, (6,)
+        :param t_stab: time constant of Baumgarte's stabilization [s]; None: none
+        :param external_forces: spatial force [n; f] on each named link, in BASE coordinates, (6,)
             [N m, N]
-        :param loop_forces: active forces of the loop joints, a number for each of their DoFs
-            [N m, N]; None if they are passive
-        :param rank_tolerance: singular values of K below this part of the largest count as zero
+        :param loop_forces: active forces of the loop joints, one for each of their DoFs [N m, N];
+            None if they are passive
+        :param rank_tolerance: singular values of K below this fraction of the largest count as
+            zero
         :param out: arrays for a and multipliers
         :raises ValueError: for a wrong shape or dtype, an unknown method or link
         :raises SingularMassMatrixError: if inertia and constraints leave the acceleration
@@ -427,9 +425,9 @@ def _generalized_forces(tau: ArrayLike, nv: int) -> Array:
 
 
 def _into_outputs(result: ClosedLoopMotion, batch: Tuple[int, ...], out: Outs) -> ClosedLoopMotion:
-    """Return the result with or without a batch axis, in the arrays that were given for it.
+    """Return the result with or without a batch axis, in the given arrays.
 
-    :raises ValueError: if those do not fit
+    :raises ValueError: if they do not fit
     """
     a, multipliers, rank, mismatch = (x.reshape((*batch, *x.shape[1:])) for x in result)
     if out is not None:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`robot.regressors`: forces, energy and momentum as linear in the inertial parameters."""
+"""`robot.regressors`: forces, energy and momentum as linear functions of inertial parameters."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from rbd_ros.algorithms.regressors.physical_consistency import (
 from rbd_ros.robot.kernels import Array, Compiled, computes, Out, Outs
 from rbd_ros.robot.other_names import with_former_names
 
-#: The ten parameters of a body, in their order.
+#: The ten parameters of a body, in order.
 NAMES = ('m', 'm cx', 'm cy', 'm cz', 'Ixx', 'Ixy', 'Ixz', 'Iyy', 'Iyz', 'Izz')
 
 
@@ -47,13 +47,13 @@ class RegressorFunctions(Compiled):
 
     @property
     def parameter_names(self) -> Tuple[str, ...]:
-        """Names of the parameters: the body, and which of its ten."""
+        """Names of the parameters: body and parameter."""
         bodies = self._kernels.model.bodies
         return tuple(f'{body.name}: {name}' for body in bodies for name in NAMES)
 
     @computes('torque_regressor')
     def torque(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Out = None) -> Array:
-        """Return Y with Y pi = inverse dynamics, but for the force that turns rotors (armature).
+        """Return Y with Y pi = inverse dynamics, except for the inertia of rotors (armature).
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -72,7 +72,7 @@ class RegressorFunctions(Compiled):
     def slotine_li(
         self, q: ArrayLike, v: ArrayLike, v_r: ArrayLike, a_r: ArrayLike, *, out: Out = None
     ) -> Array:
-        """Return Y with Y pi = H a_r + C v_r + gravity torque, C being `Robot.coriolis_matrix`.
+        """Return Y with Y pi = H a_r + C v_r + gravity torque, with C of `Robot.coriolis_matrix`.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -90,7 +90,7 @@ class RegressorFunctions(Compiled):
 
     @computes('energy_regressor')
     def energy(self, q: ArrayLike, v: ArrayLike, *, out: Outs = None) -> EnergyRegressor:
-        """Return the rows of kinetic energy, without rotors', and of potential energy in pi.
+        """Return the regressors of kinetic energy, without rotors, and of potential energy.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -121,9 +121,9 @@ class RegressorFunctions(Compiled):
         return self._call('momentum', (q, v), None, out)
 
     def base_parameters(self) -> BaseParameters:
-        """Return the combinations of parameters that the joint forces depend on, and no others.
+        """Return the linear combinations of parameters that determine the joint forces.
 
-        :return: with `columns` numbers of `parameter_names`
+        :return: `columns` are indices in `parameter_names`
 
         >>> base = robot.regressors.base_parameters()
         >>> len(base.columns), len(robot.regressors.parameters)
@@ -152,7 +152,7 @@ class RegressorFunctions(Compiled):
         return pseudo_inertias(self.parameters if parameters is None else self._given(parameters))
 
     def inconsistent_bodies(self, parameters: Optional[ArrayLike] = None) -> Tuple[str, ...]:
-        """Return the names of the bodies whose parameters no body can have.
+        """Return the names of the bodies with physically inconsistent parameters.
 
         :param parameters: inertial parameters pi, (10 bodies,); None: the robot's
         :raises ValueError: for a wrong shape
@@ -171,19 +171,18 @@ class RegressorFunctions(Compiled):
         expected: Optional[ArrayLike] = None,
         weight: float = 1e-3,
     ) -> ConsistentFit:
-        """Return the physically consistent parameters that explain forces, near those expected.
+        """Return the physically consistent parameters that fit forces, near expected ones.
 
-        The global minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0), d being the log-determinant
-        divergence of the pseudo-inertias (Lee, Wensing and Park 2020).
+        They are the global minimum of |Y pi - tau|^2 / 2 + weight sum d(J, J0), with the
+        log-determinant divergence d of the pseudo-inertias (Lee, Wensing and Park 2020).
 
         :param Y: regressors of the states, (samples, nv, 10 bodies)
-        :param tau: forces measured in them, rotors' and friction's taken off, (samples, nv)
-        :param expected: parameters that the bodies are expected to have, (10 bodies,); None: the
-            robot's
-        :param weight: of the distance to them, positive: the variance of the noise of the forces
-            times how sure one is of them [N^2 m^2, N^2]
-        :raises ValueError: if shapes do not fit, something is no number, the weight is not
-            positive, or a body that is expected has no extent in some direction
+        :param tau: measured forces, minus those of rotors and friction, (samples, nv)
+        :param expected: expected parameters of the bodies, (10 bodies,); None: the robot's
+        :param weight: weight of the distance to them, positive: the variance of the noise of the
+            forces times the confidence in them [N^2 m^2, N^2]
+        :raises ValueError: for wrong shapes, NaN, a weight that is not positive, or an expected
+            body without extent in some direction
 
         >>> rng = np.random.default_rng(1)
         >>> states = robot.random_configurations(50, rng), *rng.normal(size=(2, 50, 6))
