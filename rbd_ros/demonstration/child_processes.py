@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that never outlive the program that started them.
+"""Processes that end with the program that started them.
 
-Each child leads its own process group, so that Ctrl-C reaches this program alone, which then stops
-the groups; should this program be killed, Linux ends the children.
+Each child leads its own process group, so that Ctrl-C only reaches this program, which then stops
+the groups. If this program is killed, Linux ends the children.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from typing import Callable, Dict, Iterator, List, Optional, Sequence, Set
 STOP_SIGNALS = tuple(
     getattr(signal, name) for name in ('SIGINT', 'SIGTERM', 'SIGHUP') if hasattr(signal, name)
 )
-GENTLE_TIMEOUT = 10.0  # time for a node to publish its last command and end [s]
+GENTLE_TIMEOUT = 10.0  # for a node to publish its last command and end [s]
 FIRM_TIMEOUT = 5.0
-LAST_TIMEOUT = 60.0  # time for the system to end what it was asked to kill [s]
+LAST_TIMEOUT = 60.0  # for the system to end killed processes [s]
 POLL = 0.02
 PR_SET_PDEATHSIG = 1
 URGENT = -10  # added to the niceness
 
 
 class Interrupted(KeyboardInterrupt):
-    """Raised when a signal asks this program to stop.
+    """Raised when a signal requests the end of this program.
 
     :param number: number of the signal
     """
@@ -42,13 +42,13 @@ class Interrupted(KeyboardInterrupt):
 
 
 class ChildProcesses:
-    """Child processes; as a context manager it stops them all, also after an error.
+    """Child processes; as a context manager it stops all of them, also after an error.
 
-    While it is entered, SIGINT, SIGTERM and SIGHUP raise `Interrupted` in the main thread, except
-    while a child is being started or stopped: then they wait until that is done.
+    Within the context, SIGINT, SIGTERM and SIGHUP raise `Interrupted` in the main thread. While a
+    child is being started or stopped, they are deferred.
 
     :param environment: environment of the children
-    :param log_folder: where what they write to standard error goes, one file each
+    :param log_folder: folder for their standard error, one file each
     """
 
     def __init__(self, environment: Dict[str, str], log_folder: Path):
@@ -66,7 +66,7 @@ class ChildProcesses:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._deferring += 1  # for good: nothing interrupts the stopping
+        self._deferring += 1  # never reset: nothing interrupts the stopping
         self._stop()
         for number, handler in self._previous.items():
             signal.signal(number, handler)
@@ -95,11 +95,11 @@ class ChildProcesses:
 
         :param name: name for its log file
         :param command: program and arguments
-        :param pipe: whether its standard output can be read; else it goes to the log
-        :param urgent: whether it goes before other programs, if this user may have that
+        :param pipe: whether its standard output is a pipe; otherwise it goes to the log
+        :param urgent: whether to raise its priority, if permitted
         """
         path = self.log(name)
-        # One of the same name that was stopped before has written there, too.
+        # An earlier process of the same name has the same log.
         with self._undisturbed(), open(path, 'ab' if path in self._logs else 'wb') as log:
             self._logs.add(path)
             process = subprocess.Popen(
@@ -123,19 +123,19 @@ class ChildProcesses:
         return [name for name, process in self._processes.items() if process.poll() is not None]
 
     def wait(self, name: str, timeout: float) -> Optional[int]:
-        """Return a child's exit code, or None if it has not ended within `timeout` [s]."""
+        """Return a child's exit code; None if it has not ended within `timeout` [s]."""
         try:
             return self._processes[name].wait(timeout)
         except subprocess.TimeoutExpired:
             return None
 
     def stop(self) -> None:
-        """Stop all that were started, as at the end."""
+        """Stop all children, as at the end."""
         with self._undisturbed():
             self._stop()
 
     def _stop(self) -> None:
-        """Stop all: gently, then firmly, then for certain."""
+        """Stop all children, with increasingly forceful signals."""
         for number, timeout in (
             (signal.SIGINT, GENTLE_TIMEOUT),
             (signal.SIGTERM, FIRM_TIMEOUT),
@@ -143,7 +143,7 @@ class ChildProcesses:
         ):
             alive = [p for p in self._processes.values() if p.poll() is None]
             for process in alive if number != signal.SIGKILL else self._processes.values():
-                # The group and not the process: a child's own children go with it.
+                # The whole group, with the child's own children.
                 _signal_group(process.pid, number)
             deadline = time.monotonic() + timeout
             while any(p.poll() is None for p in alive) and time.monotonic() < deadline:
@@ -158,26 +158,26 @@ def _signal_group(group: int, number: int) -> None:
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
-        pass  # all have gone
+        pass  # all have ended
 
 
 def _before_start(parent: int, urgent: bool) -> Callable[[], None]:
     """Return the function that a child process runs before its program.
 
-    :param parent: process with whose death the child is to be killed (on Linux)
-    :param urgent: whether to ask for a higher priority
+    :param parent: process whose death kills the child (on Linux)
+    :param urgent: whether to request a higher priority
     """
     libc = ctypes.CDLL(None) if sys.platform == 'linux' else None
 
     def prepare() -> None:
         if libc is not None:
             libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # it died in between
+        if os.getppid() != parent:  # the parent died in between
             os._exit(1)
         if urgent:
             try:
                 os.nice(URGENT)
             except OSError:
-                pass  # a matter of the user's rights; it goes without
+                pass  # not permitted
 
     return prepare

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`rbd_ros demo`: a simulated arm tracks a fast motion over ROS 2 under three control laws.
 
-Simulator, inverse_dynamics node and recorder are separate processes that talk over DDS, on
+Simulator, inverse_dynamics node and recorder are separate processes that communicate by DDS, on
 this machine only. This program plans the motion, starts and stops them, and reports.
 """
 
@@ -34,7 +34,7 @@ from rbd_ros.nodes.bench.domains import free_domain
 from rbd_ros.nodes.inverse_dynamics import INTERFACE
 from rbd_ros.robot import Robot
 
-# The last is the default of inverse_dynamics; the others leave out what makes it so.
+# The last one is the default of inverse_dynamics; the others disable parts of it.
 LAWS = (
     Law('feedback', 'feedback alone', {'feedforward': 'none', 'friction_compensation': 'none'}),
     Law(
@@ -48,19 +48,19 @@ LAWS = (
         {name: INTERFACE.defaults[name] for name in ('feedforward', 'friction_compensation')},
     ),
 )
-REAL_TIME = 'real_time'  # key of the run whose times are measured
-LAST_WORDS = 60.0  # time for the recorder to end by itself [s]
+REAL_TIME = 'real_time'  # key of the run with measured times
+LAST_WORDS = 60.0  # timeout of the recorder's end [s]
 BAR = 30
 
 
 class DemoError(RuntimeError):
-    """The demo could not be run; the message says why."""
+    """The demo could not run; the message gives the reason."""
 
 
 def run(arguments: argparse.Namespace) -> int:
     """Run the demo.
 
-    :param arguments: those of `rbd_ros.cli.demo`
+    :param arguments: arguments of `rbd_ros.cli.demo`
     :return: exit code, see the help text
     """
     try:
@@ -74,9 +74,9 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def _message(line: bytes) -> Optional[dict]:
-    """Report of the recorder, or None for what its middleware writes to the same stream.
+    """Return a report of the recorder; None for output of its middleware on the same stream.
 
-    Fast DDS complains there of a /dev/shm that cannot be written, and works without.
+    Fast DDS writes there about a read-only /dev/shm, and works without it.
     """
     try:
         message = json.loads(line)
@@ -92,7 +92,7 @@ class _Demo:
         self._arguments = arguments
         self._begin = time.monotonic()
         self._bars = sys.stdout.isatty()
-        self._shown = ''  # law whose bar is being drawn
+        self._shown = ''  # law of the current bar
 
     def run(self) -> int:
         options = self._arguments
@@ -189,7 +189,7 @@ class _Demo:
             description['armature_file'] = self._armature()
         if self._extension() is not None:
             description['extension_file'] = self._extension()
-        # Beyond where the robot is and what it is, everything is at its default.
+        # Everything except the robot and its start has its default.
         simulator = {
             **description,
             'timestep': plan.period,
@@ -200,7 +200,7 @@ class _Demo:
             control['natural_frequency'] = self._arguments.natural_frequency
         if lockstep:
             simulator['lockstep'] = 'stamp'
-            # Who is waited for is never late, and only commands with a stamp are answers.
+            # In lockstep the simulator waits, and only commands with a stamp are answers.
             control.update(state_timeout=0.0, output='joint_state')
         return {
             'simulator': {'ros__parameters': simulator},
@@ -210,7 +210,7 @@ class _Demo:
     def _run_laws(self, children: ChildProcesses, folder: Path, plan: Plan, lockstep: bool) -> str:
         """Run and record the laws of a plan.
 
-        :return: why the recorder could not do it; empty if it could
+        :return: why the recorder failed; empty if it did not
         :raises DemoError: if a process fails
         """
         file = folder / 'parameters.yaml'
@@ -276,14 +276,14 @@ class _Demo:
         self._shown = title
 
     def _say_between(self, text: str) -> None:
-        """Print something between bars, after which the bar begins on a new line."""
+        """Print a text between bars; the bar restarts on a new line."""
         if self._bars:
             print()
         self._print(text)
         self._shown = ''
 
     def _failure(self, children: ChildProcesses, name: str, what: str) -> str:
-        """Return the text of a failure, with the last lines of all logs that have any."""
+        """Return the text of a failure, with the last lines of all nonempty logs."""
         text = f'{name}: {what}'
         for log in (children.log(n) for n in ('simulator', 'inverse_dynamics', 'recorder')):
             lines = read_end(log, 1 << 16).strip().splitlines() if log.is_file() else []
@@ -296,7 +296,7 @@ class _Demo:
     def _report(self, problem: str) -> int:
         """Show and check the results; return the exit code.
 
-        :param problem: why nothing was measured in real time; empty if it was
+        :param problem: why real time was not measured; empty if it was
         """
         plan, units, limits = self._plan, self._units(), self._robot.effort_limits
         if self._bars:

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A fast, smooth motion for any arm, to show or test how well it is tracked.
+"""A fast, smooth motion for any arm, to show or test tracking.
 
-Every joint swings about a center as sin(n s), with its own whole number n, while s runs from 0 to
-2 pi with a smooth start and stop: the arm ends where it began. The duration follows from the
-limits of position, velocity and torque. Collisions of the arm with itself are not considered.
+Every joint swings about a center as sin(n s), with an integer n per joint, while s runs from 0 to
+2 pi with a smooth start and stop: the arm ends at its start. The limits of position, velocity and
+torque determine the duration. Self-collisions are not considered.
 """
 
 from __future__ import annotations
@@ -20,23 +20,23 @@ from rbd_ros.robot import Robot
 
 SWINGS = (1, 2, 1, 2, 3, 2)  # swings of the first, second ... joint in one motion
 WIDE_RANGE = 2.0 * np.pi  # the middle of a range beyond this is not a typical position [rad]
-BENT = 0.5  # center of such joints instead, away from the singular straight arm [rad]
+BENT = 0.5  # center for such joints, away from the singular straight arm [rad]
 MAX_SWING = 1.0  # maximum amplitude of one swing; of n swings, each is n times smaller [rad]
 MAX_SLIDE = 0.15  # likewise, of a prismatic joint [m]
-PART_OF_RANGE = 0.35  # maximum amplitude by the joint's range; a half would touch the limits
+PART_OF_RANGE = 0.35  # maximum amplitude relative to the joint's range; 0.5 would touch the limits
 SAMPLES = 400
 SEARCH_STEPS = 40
 
 
 @dataclass(frozen=True)
 class Demonstration:
-    """A motion and what it requires of the arm.
+    """A motion and its requirements for the arm.
 
     :param trajectory: the motion, starting and ending at the center of the swings
     :param amplitude: amplitude of each joint, (nv,) [rad or m]
     :param peak_velocity: maximum speed of each joint, (nv,) [rad/s or m/s]
-    :param peak_torque: maximum torque of each joint, friction included, (nv,) [N m or N]
-    :param limited_by: what keeps the motion from being shorter, in words
+    :param peak_torque: maximum torque of each joint, including friction, (nv,) [N m or N]
+    :param limited_by: text about the limit that determines the duration
     """
 
     trajectory: JointTrajectory
@@ -58,17 +58,17 @@ def demonstration(
 ) -> Demonstration:
     """Return the fastest motion of its kind within the limits of the robot.
 
-    If even `max_duration` is too short, the amplitudes become smaller.
+    If `max_duration` is too short, the amplitudes are reduced.
 
     :param robot: an arm whose joints all have one degree of freedom
     :param min_duration: minimum duration [s]
     :param max_duration: maximum duration [s]
-    :param velocity_part: fraction of the velocity limits that may be used
-    :param torque_part: fraction of the effort limits that may be used
+    :param velocity_part: usable fraction of the velocity limits
+    :param torque_part: usable fraction of the effort limits
     :param point_interval: time between the points of the trajectory [s]
     :param center: configuration about which the joints swing, (nq,); None: chosen
     :raises ValueError: for joints with several degrees of freedom, a center beyond the limits, or
-        an arm too weak to stand still there, naming the joints
+        an arm too weak to stand still there, with the joints
     """
     if not len(robot.joint_names) == robot.nv == robot.nq:
         raise ValueError(
@@ -90,7 +90,7 @@ def demonstration(
 def smooth_phase(part: np.ndarray) -> Tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the phase from 0 to 1 and its first two derivatives, which are zero at both ends.
 
-    :param part: fraction of the duration that has passed, between 0 and 1
+    :param part: elapsed fraction of the duration, between 0 and 1
     """
     x = part
     return (
@@ -131,7 +131,7 @@ class _Planner:
     def _center(self, sliding: np.ndarray) -> np.ndarray:
         lower, upper = self.robot.lower_limits, self.robot.upper_limits
         narrow = upper - lower <= WIDE_RANGE
-        with np.errstate(invalid='ignore'):  # inf - inf of joints without limits
+        with np.errstate(invalid='ignore'):  # inf - inf for joints without limits
             middle = (lower + upper) / 2.0
         bent = np.where(sliding, 0.0, BENT)
         return np.where(narrow, middle, np.clip(bent, lower, upper))
@@ -156,7 +156,7 @@ class _Planner:
         return np.abs(v).max(axis=0), np.abs(tau).max(axis=0)
 
     def violated(self, duration: float, amplitude: np.ndarray) -> Optional[str]:
-        """Return the limit that a motion exceeds most, in words, or None if it keeps all."""
+        """Return a text about the limit that a motion exceeds most; None if it keeps all."""
         velocity, torque = self.peaks(duration, amplitude)
         if not np.isfinite(torque).all():
             return f'torque of joint {self._names(~np.isfinite(torque))} is not finite'
@@ -188,7 +188,7 @@ class _Planner:
                 reason = problem or reason
         times = np.linspace(0.0, duration, max(int(np.ceil(duration / interval)), 2) + 1)
         q, v, a = self.motion(duration, amplitude, times)
-        v[[0, -1]] = a[[0, -1]] = 0.0  # exactly at rest, rounding aside
+        v[[0, -1]] = a[[0, -1]] = 0.0  # exactly at rest
         trajectory = JointTrajectory(self.robot.joint_names, times, q, v, a)
         velocity, torque = self.peaks(duration, amplitude)
         return Demonstration(trajectory, amplitude, velocity, torque, reason)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plot of the demo: desired and actual motion, its error, and the torques, joint by joint."""
+"""Plot of the demo: desired and actual motion, its error, and the torques of each joint."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from rbd_ros.plot_names import plot_name
 
 COLORS = ('#d1495b', '#edae49', '#00798c', '#6a4c93')
 INK, FAINT = '#2b2d42', '#d9dce3'
-FLOOR = 1e-6  # smallest error shown [rad or m]
-MAX_POINTS = 1500  # of a curve; more cannot be distinguished
+FLOOR = 1e-6  # minimum displayed error [rad or m]
+MAX_POINTS = 1500  # maximum number of points of a curve
 PANEL_HEIGHTS = (2.2, 1.3, 1.4)
 STYLE = {
     'font.size': 9,
@@ -142,7 +142,7 @@ def _draw_joint(
 
 
 def _same_decades(axes: Sequence[Any]) -> None:
-    """Compute one scale for the errors of all joints, six decades at most."""
+    """Set a common scale for the errors of all joints, with at most six decades."""
     limits = np.log10([axis.get_ylim() for axis in axes])
     high = math.ceil(limits[:, 1].max())
     low = max(math.floor(limits[:, 0].min()), high - 6)
@@ -151,7 +151,7 @@ def _same_decades(axes: Sequence[Any]) -> None:
 
 
 def _mark_limit(axis: Any, limit: float) -> None:
-    """Draw the effort limits as lines, where they are near enough not to hide the rest."""
+    """Draw the effort limits as lines if they do not compress the rest."""
     low, high = axis.get_ylim()
     for value in (limit, -limit):
         if np.isfinite(value) and low - (high - low) / 3 < value < high + (high - low) / 3:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of the demo: how close the arm tracked, with which torques, and the times of the loop."""
+"""Tables of the demo: tracking errors, torques, and times of the loop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ PERCENTILES = (50.0, 90.0, 99.0, 99.9)
 
 
 def ratio(baseline: Tracking, tracking: Tracking) -> float:
-    """Return how many times closer a run tracked than the baseline, by their overall errors."""
+    """Return the ratio of the baseline's overall error to that of a run."""
     return baseline.overall / tracking.overall if tracking.overall > 0.0 else np.inf
 
 
@@ -92,8 +92,8 @@ def _loop(plan: Plan, timing: Timing) -> str:
 
 
 def _table(rows: List[List[str]], header: int) -> str:
-    """Return the columns aligned: the first two to the left, numbers to the right."""
-    # A title above an empty cell spans both columns: it does not widen the first.
+    """Return aligned columns: the first two to the left, numbers to the right."""
+    # A title beside an empty cell spans both columns and does not widen the first.
     spans = [
         [bool(cell and k >= 2 and row[k + 1 : k + 2] == ['']) for k, cell in enumerate(row)]
         for row in rows

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A tracking experiment as data: what to run, what was recorded, and how well the arm tracked.
+"""A tracking experiment as data: plan, recordings, and tracking errors.
 
-Files are NumPy archives, by which the process that records and the one that reports communicate.
+Files are NumPy archives, through which the recording and the reporting process communicate.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from rbd_ros.bounded_files import open_regular
 from rbd_ros.control.motion.trajectory import JointTrajectory
 
 NANOSECONDS = 1e9
-#: Topic of the commands in lockstep, which the recorder hands on to `joint_commands`.
+#: Topic of the commands in lockstep, which the recorder forwards to `joint_commands`.
 ANSWERS = 'recorded_joint_commands'
 BUSY, SLOW = 0.01, 0.95  # fraction of states without a command in time; real-time factor
 #: Maximum size of a file of arrays [bytes].
@@ -28,10 +28,10 @@ MAX_FILE = 4 << 30
 
 @dataclass(frozen=True)
 class Law:
-    """A way to control the arm.
+    """A control law for the arm.
 
     :param key: short name, for files
-    :param title: name for readers
+    :param title: displayed name
     :param parameters: parameters of the inverse_dynamics node
     """
 
@@ -42,7 +42,7 @@ class Law:
 
 @dataclass(frozen=True)
 class Plan:
-    """One motion, tracked under several laws.
+    """One motion, tracked with several laws.
 
     :param joint_names: names of the n joints
     :param times: times of the points, (P,) [s]
@@ -83,7 +83,7 @@ class Plan:
 
     @classmethod
     def load(cls, path: Union[str, Path]) -> Plan:
-        """Read a plan that `save` wrote."""
+        """Read a plan of `save`."""
         with open_regular(path, MAX_FILE) as content, np.load(content) as file:
             texts = json.loads(str(file['texts']))
             return cls(
@@ -100,19 +100,19 @@ _PLAN_ARRAYS = ('times', 'positions', 'velocities', 'accelerations')
 
 @dataclass(frozen=True)
 class Recording:
-    """Messages that were recorded during one run.
+    """Messages recorded during one run.
 
-    Stamps are simulated time; that of a command is the stamp of the state that it answers. Times
-    of sending are those at which the publisher sent a message, by the system's clock.
+    Stamps are simulated time; that of a command is the stamp of the state that it answers. Sending
+    times are those of the publisher, on the system's clock.
 
     :param start: stamp at which the motion started [ns]
     :param state_stamps: stamps of the states, (S,) [ns]
-    :param state_sent: times at which the states were sent, (S,) [ns]
+    :param state_sent: sending times of the states, (S,) [ns]
     :param q: positions, (S, n) [rad or m]
     :param v: velocities, (S, n) [rad/s or m/s]
     :param effort: torques that the simulator applied, (S, n) [N m or N]
     :param command_stamps: stamps of the commands, (C,) [ns]
-    :param command_sent: times at which the commands were sent, (C,) [ns]
+    :param command_sent: sending times of the commands, (C,) [ns]
     """
 
     start: int
@@ -130,7 +130,7 @@ class Recording:
 
     @classmethod
     def load(cls, path: Union[str, Path]) -> Recording:
-        """Read a recording that `save` wrote."""
+        """Read a recording of `save`."""
         with open_regular(path, MAX_FILE) as content, np.load(content) as file:
             values = {f.name: file[f.name] for f in fields(cls)}
         return cls(int(values.pop('start')), **values)
@@ -161,7 +161,7 @@ class Tracking:
 
     @property
     def error(self) -> np.ndarray:
-        """Position errors, actual less desired, (S, n)."""
+        """Position errors, actual minus desired, (S, n)."""
         return self.q - self.desired
 
 
@@ -170,12 +170,12 @@ class Timing:
     """Regularity of the control loop in one run, from the start to the end of the motion.
 
     :param real_time_factor: simulated seconds in a real second
-    :param rate: commands sent in a second of real time [Hz]
-    :param missed: states whose command was not sent within the period, or never
-    :param longest_gap: longest simulated time between commands [s]
+    :param rate: commands per second of real time [Hz]
+    :param missed: number of states without a command within the period
+    :param longest_gap: maximum simulated time between commands [s]
     :param states: number of states
-    :param lost_states: states that were published but not recorded
-    :param latency: times from sending a state to sending its command, sorted, (C,) [s]
+    :param lost_states: number of published states that were not recorded
+    :param latency: times between sending a state and its command, sorted, (C,) [s]
     """
 
     real_time_factor: float
@@ -188,7 +188,7 @@ class Timing:
 
     @property
     def busy(self) -> bool:
-        """True if the figures are those of a busy machine rather than those of the nodes."""
+        """True if the load of the machine dominates the results."""
         return self.missed > BUSY * self.states or self.real_time_factor < SLOW
 
     def latency_percentiles(self, percentiles: Sequence[float]) -> np.ndarray:
@@ -225,7 +225,7 @@ def evaluate(plan: Plan, recording: Recording) -> Tracking:
 
 
 def measure(plan: Plan, recording: Recording) -> Timing:
-    """Compare the times at which messages were sent with those at which they were due.
+    """Compare the sending times of messages with their due times.
 
     :raises ValueError: if no state was recorded during the motion
     """
@@ -256,7 +256,7 @@ def measure(plan: Plan, recording: Recording) -> Timing:
 
 
 def _motion(plan: Plan, recording: Recording) -> Tuple[np.ndarray, np.ndarray]:
-    """Return each state's time since the motion's start, (S,) [s], and which belong to it."""
+    """Return each state's time since the motion's start, (S,) [s], and whether it is in it."""
     elapsed = (recording.state_stamps - recording.start) / NANOSECONDS
     during = (elapsed >= 0.0) & (elapsed <= plan.times[-1])
     if not during.any():

@@ -3,9 +3,9 @@
 """Runs a tracking experiment with a simulated arm and records it; the ROS side of the demo.
 
 For each law of a plan it sets the parameters of the inverse_dynamics node, resets the simulator,
-sends the trajectory, and records states and commands with the times at which they were sent. In
-lockstep it hands each command on to the simulator once the state is recorded, so that none is lost
-however busy the machine is. What it does, it says on standard output, one JSON object a line.
+sends the trajectory, and records states and commands with their sending times. In lockstep it
+forwards each command to the simulator after the state is recorded, so that none is lost on a busy
+machine. It reports its progress on standard output, one JSON object per line.
 """
 
 from __future__ import annotations
@@ -42,26 +42,26 @@ from rbd_ros.nodes.inverse_dynamics import JOINT_TRAJECTORY
 from rbd_ros.nodes.messages.conversions import NANOSECONDS, nanoseconds, set_stamp
 from rbd_ros.nodes.simulator.cycle.lockstep import stamp_of
 
-DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has noted their times already [s]
+DRAIN_INTERVAL = 0.002  # messages wait in the middleware, which has recorded their times [s]
 PROGRESS_INTERVAL = 0.1  # [s]
 QUEUE = 1000
-# Nothing that is waited for takes so long, unless it never comes: the first time of all, the
-# simulation's loops are compiled, beside other load of the machine [s].
+# Timeout of anything; the first state waits for the compilation of the simulation, on a busy
+# machine [s].
 CEILING = 600.0
-NOTICE_DELAY = 5.0  # after which it is printed what is waited for [s]
-WAY_PART = 0.8  # fraction of the lead for the way to the start of the motion
-SETTLING = 0.05  # recorded after the motion [s]
+NOTICE_DELAY = 5.0  # time after which the awaited event is printed [s]
+WAY_PART = 0.8  # fraction of the lead for the motion to the start
+SETTLING = 0.05  # recording time after the motion [s]
 CONTROLLER = 'inverse_dynamics'
 
 Raw = Tuple[bytes, int]
 
 
 class ExperimentError(RuntimeError):
-    """The experiment cannot continue; the message says why."""
+    """The experiment cannot continue; the message gives the reason."""
 
 
 def report(event: str, **values: Any) -> None:
-    """Report an event to the process that started this one."""
+    """Report an event to the parent process."""
     sys.stdout.write(json.dumps({'event': event, **values}) + '\n')
     sys.stdout.flush()
 
@@ -75,7 +75,7 @@ class TrajectoryExperiment(Node):
     def __init__(self, plan: Plan, lockstep: bool):
         super().__init__('trajectory_experiment')
         self._plan = plan
-        # Clients first: who publishes to later subscriptions has found them (RepeatedRequest).
+        # Clients first: a publisher to later subscriptions has discovered them (RepeatedRequest).
         self._set_parameters = self.create_client(SetParameters, f'{CONTROLLER}/set_parameters')
         self._change_state = self.create_client(ChangeState, f'{CONTROLLER}/change_state')
         self._reset = self.create_client(Trigger, 'simulator/reset')
@@ -83,16 +83,16 @@ class TrajectoryExperiment(Node):
         self._publisher = self.create_publisher(
             JointTrajectory, JOINT_TRAJECTORY.name, quality_of_service(JOINT_TRAJECTORY)
         )
-        self._sent = 0  # trajectories
-        self._status: Dict[str, DiagnosticStatus] = {}  # newest of the controller, by subject
+        self._sent = 0  # trajectories sent
+        self._status: Dict[str, DiagnosticStatus] = {}  # newest one of the controller, by subject
         self.create_subscription(
             DiagnosticArray,
             DIAGNOSTICS_TOPIC.name,
             self._on_diagnostics,
             quality_of_service(DIAGNOSTICS_TOPIC),
         )
-        # Topics are read by a node that no executor spins: 2000 callbacks a second would cost
-        # more than the taking of messages in bulk, and disturb what is measured.
+        # Topics are polled by a node without an executor: 2000 callbacks a second would cost more
+        # than polling messages in bulk, and disturb the measurement.
         self._listener = Node('trajectory_experiment_listener', use_global_arguments=True)
         self._states = self._listen('joint_states')
         self._commands = self._listen(ANSWERS if lockstep else 'joint_commands')
@@ -121,7 +121,7 @@ class TrajectoryExperiment(Node):
     def wait_for_nodes(self) -> None:
         """Wait until the simulator and the inverse_dynamics node work together.
 
-        :raises ExperimentError: if one of them does not come, naming it
+        :raises ExperimentError: if one of them does not come, with its name
         """
         clients = (self._reset, self._pause, self._set_parameters, self._change_state)
         for what, ready in (
@@ -136,13 +136,12 @@ class TrajectoryExperiment(Node):
             self._wait(self._hand_on.get_subscription_count, 'a subscriber of joint_commands')
 
     def run(self, law: Law) -> Recording:
-        """Track the motion under a law and return the recording.
+        """Track the motion with a law and return the recording.
 
-        Time stands still while the law is changed and the trajectory sent, so that neither
-        depends on how long that takes. A node that was deactivated remembers nothing of the law
-        before.
+        Time is paused while the law is changed and the trajectory sent, so that the duration of
+        both has no effect. A deactivated node has no state of the previous law.
 
-        :raises ExperimentError: if a node rejects or falls silent
+        :raises ExperimentError: if a node rejects a request or does not answer
         """
         self._call(self._pause, SetBool.Request(data=True))
         self._change('deactivate')
@@ -174,7 +173,7 @@ class TrajectoryExperiment(Node):
                 raise ExperimentError(f'{CONTROLLER} rejects a parameter: {result.reason}')
 
     def _follow(self, start: int) -> None:
-        """Send the trajectory, and wait until the controller has taken it."""
+        """Send the trajectory, and wait until the controller has accepted it."""
         self._publisher.publish(trajectory_message(self._plan, start))
         self._sent += 1
 
@@ -189,9 +188,9 @@ class TrajectoryExperiment(Node):
     def _record(self, start: int, law: Law) -> Tuple[List[Raw], List[Raw]]:
         length = self._plan.times[-1]
         end = start + round((length + SETTLING) * NANOSECONDS)
-        states: Dict[int, Raw] = {}  # by stamp: in lockstep one may be sent again
+        states: Dict[int, Raw] = {}  # by stamp, since a state may be repeated in lockstep
         commands: List[Raw] = []
-        waiting: List[Raw] = []  # commands that are not handed on yet
+        waiting: List[Raw] = []  # commands that are not forwarded yet
         heard = reported = time.monotonic()
         while self._now < end:
             self._pass_time()
@@ -222,11 +221,11 @@ class TrajectoryExperiment(Node):
         return states
 
     def _pass_time(self) -> None:
-        """Wait for the next command in lockstep, else for messages that are worth the taking."""
+        """Wait for the next command in lockstep, otherwise for a batch of messages."""
         if not self._hand_on:
             time.sleep(DRAIN_INTERVAL)
             return
-        # Waiting takes out of the set what was not ready.
+        # A wait removes the entities that were not ready.
         self._wait_set.clear_entities()
         self._wait_set.add_subscription(self._commands.handle)
         self._wait_set.wait(round(DRAIN_INTERVAL * NANOSECONDS))
@@ -253,7 +252,7 @@ class TrajectoryExperiment(Node):
 
 
 def _take(subscription: Subscription) -> List[Raw]:
-    """Return all waiting messages as serialized bytes, and when each was sent [ns]."""
+    """Return all waiting messages as serialized bytes, with their sending times [ns]."""
     result = []
     with subscription.handle:
         while True:
@@ -266,7 +265,7 @@ def _take(subscription: Subscription) -> List[Raw]:
 def trajectory_message(plan: Plan, start: int) -> JointTrajectory:
     """Return the trajectory of a plan as a message, with its first point at a stamp [ns].
 
-    It begins before that, with a way to the first point from wherever the arm was to be.
+    It begins earlier, with a motion from the desired position to the first point.
     """
     way = round(WAY_PART * plan.lead * NANOSECONDS)
     message = JointTrajectory(joint_names=list(plan.joint_names))
@@ -311,7 +310,7 @@ def decode(plan: Plan, start: int, states: Sequence[Raw], commands: Sequence[Raw
 
 
 def main(args: Optional[Sequence[str]] = None) -> int:
-    """Run the experiment of a plan file; exit code 0 if it was recorded whole."""
+    """Run the experiment of a plan file; exit code 0 if it was recorded completely."""
     parser = argparse.ArgumentParser(description='Run a tracking experiment and record it.')
     parser.add_argument('plan', type=Path, help='plan, as experiment.py saves it')
     parser.add_argument('output', type=Path, help='folder for the recordings')
@@ -335,7 +334,7 @@ def main(args: Optional[Sequence[str]] = None) -> int:
     except KeyboardInterrupt:
         return 130
     finally:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is ending already
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # already ending
         node.destroy_node()
         rclpy.try_shutdown()
 

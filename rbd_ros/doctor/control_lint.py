@@ -15,17 +15,17 @@ from rbd_ros.model.urdf.urdf_document import MAX_ELEMENTS, urdf_of_file
 def control_findings(
     source: Union[str, bytes], package_paths: Iterable[Any] = ()
 ) -> List[Finding]:
-    """Return the interfaces that hardware by topics cannot have, or leaves without a value.
+    """Return interfaces that topic-based hardware does not support, or leaves without a value.
 
-    :param source: path of a description that can be read, or its content
-    :param package_paths: directories in which xacro looks for packages first
+    :param source: path of a valid description, or its content
+    :param package_paths: directories that xacro searches first for packages
 
     >>> from rbd_ros.doctor.control_lint import control_findings
     >>> control_findings('urdf/two_link_arm.urdf')
     []
     """
     if not isinstance(source, bytes):
-        source = str(source)  # of a path, too
+        source = str(source)  # also of a Path
     if isinstance(source, str) and not source.lstrip('\ufeff \t\r\n').startswith('<'):
         source = urdf_of_file(source, package_paths)
     data = source.encode() if isinstance(source, str) else source

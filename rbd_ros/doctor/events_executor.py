@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Check that the EventsExecutor of this rclpy waits without a timeout, and does not spin for ever.
+"""Check that the EventsExecutor of this rclpy waits without a timeout, and does not spin forever.
 
-In the wheels of rclpy 7.1 and 9.1, `spin()` without a timeout takes a whole processor, calls next
-to nothing back and ignores signals. No version says so: it is tried, in a process that can be
-killed.
+In the wheels of rclpy 7.1 and 9.1, `spin()` without a timeout uses a whole processor, calls almost
+no callbacks and ignores signals. The version does not show it, so it is tested in a process that
+can be killed.
 """
 
 from __future__ import annotations
@@ -46,10 +46,10 @@ os._exit(0)
 
 
 def try_events_executor(limit: float = 20.0) -> str:
-    """Try it in another process, which no other node sees.
+    """Test it in another process, isolated from other nodes.
 
-    :param limit: time for the trial [s]
-    :return: `WORKS`, `SPINS`, `MISSING`, or `UNKNOWN` if it cannot be tried
+    :param limit: timeout of the test [s]
+    :return: `WORKS`, `SPINS`, `MISSING`, or `UNKNOWN` if the test is not possible
     """
     environment: Mapping[str, str] = {**os.environ, 'ROS_AUTOMATIC_DISCOVERY_RANGE': 'OFF'}
     with subprocess.Popen(
@@ -68,14 +68,14 @@ def try_events_executor(limit: float = 20.0) -> str:
     words = text.split()
     if words and words[-1] in (WORKS, SPINS, MISSING):
         return words[-1]
-    # begun and never back: it does not even let other threads run
+    # started without a return: it also blocks other threads
     return SPINS if words and process.returncode == -signal.SIGALRM else UNKNOWN
 
 
 def executor_finding(result: str) -> Finding:
     """Return the finding about the EventsExecutor.
 
-    :param result: what `try_events_executor` gives
+    :param result: result of `try_events_executor`
     """
     subject = 'EventsExecutor'
     if result == SPINS:

@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Dict, Iterable, List
 
-#: From harmless to bad.
+#: From harmless to severe.
 LEVELS = OK, WARN, ERROR = 'ok', 'warn', 'error'
 
 
@@ -16,9 +16,9 @@ class Finding:
     """One finding.
 
     :param level: one of `LEVELS`
-    :param subject: what it is about: a link, a joint, a topic, a part of the machine
-    :param message: what was found
-    :param cure: what to do about it; '' if nothing needs to be done
+    :param subject: a link, a joint, a topic, a part of the machine
+    :param message: description
+    :param cure: cure; '' if none is needed
 
     >>> from rbd_ros.doctor.findings import Finding
     >>> Finding('warn', 'cache', 'there is none', 'set RBD_ROS_CACHE_DIR').text()
@@ -40,7 +40,7 @@ class Finding:
         return [*lines, f'       -> {self.cure}'] if self.cure else lines
 
     def as_dict(self) -> Dict[str, Any]:
-        """Return the fields in the types of JSON.
+        """Return the fields in JSON types.
 
         >>> from rbd_ros.doctor.findings import Finding
         >>> Finding('ok', 'cache', 'it is used').as_dict()['subject']
@@ -56,7 +56,7 @@ def finding_lines(findings: Iterable[Finding]) -> List[str]:
 
 
 def counted(findings: Iterable[Finding]) -> str:
-    """Return the numbers of errors and warnings in words."""
+    """Return the numbers of errors and warnings as text."""
     levels = [finding.level for finding in findings]
     return ', '.join(
         f'{levels.count(level)} {name}{"" if levels.count(level) == 1 else "s"}'
@@ -65,5 +65,5 @@ def counted(findings: Iterable[Finding]) -> str:
 
 
 def worst_level(findings: Iterable[Finding]) -> str:
-    """Return the worst level among findings, 'ok' if there are none."""
+    """Return the worst level of findings, 'ok' without any."""
     return max((finding.level for finding in findings), key=LEVELS.index, default=OK)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks of a ROS graph: publishers and subscribers, their quality of service, their joints.
 
-It judges a snapshot (`Graph`), which graph_reading.py takes; ROS itself is not known here.
+It evaluates a snapshot (`Graph`) from graph_reading.py, without ROS.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rbd_ros.doctor.graph_time import clock_findings, sim_time_findings
 
 ACTIVE = 'active'
 
-#: What leads to the state active, by the state before.
+#: Commands for the transition to active, by the present state.
 _CURES = {
     'unconfigured': 'ros2 lifecycle set {0} configure, then ros2 lifecycle set {0} activate',
     'inactive': 'ros2 lifecycle set {0} activate, unless another node replaces it',
@@ -34,7 +34,7 @@ _UNDER_WAY = 'wait; the log of the node gives the reason'
 
 
 def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
-    """Return the managed nodes that are not active, and so do not act.
+    """Return managed nodes that are not active, and thus idle.
 
     :param states: states of managed nodes, by their full names
     """
@@ -51,7 +51,7 @@ def lifecycle_findings(states: Sequence[Tuple[str, str]]) -> List[Finding]:
 
 
 def middleware_findings(graph: Graph) -> List[Finding]:
-    """Return the nodes that speak DDS by different middleware, between which services do not work.
+    """Return nodes with different DDS middleware, between which services do not work.
 
     :param graph: the snapshot
     """
@@ -68,22 +68,22 @@ def middleware_findings(graph: Graph) -> List[Finding]:
     return [Finding(WARN, 'RMW', what, cure)]
 
 
-#: Joint states that come more seldom are too few for control [Hz].
+#: Minimum rate of joint states for control [Hz].
 SLOW = 50.0
-#: Longest gap between two messages, in means, from which on it is reported.
+#: Minimum gap between two messages that is reported, relative to the mean.
 GAP = 10.0
-#: Gaps that are shorter may be those of the listener [s].
+#: Shorter gaps may come from the listener [s].
 SHORT_GAP = 0.05
-#: Last parts of the names of topics that command joints.
+#: Last parts of the names of command topics for joints.
 COMMANDS = ('joint_commands', 'effort_commands', 'commands')
 ARRAY = 'std_msgs/msg/Float64MultiArray'
 
 
 def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Finding]:
-    """Return all checks of a snapshot.
+    """Return the findings of all checks of a snapshot.
 
     :param graph: the snapshot
-    :param joints: joints of the robot; None: those of the description that the graph has
+    :param joints: joints of the robot; None: those of the description in the graph
 
     >>> from rbd_ros.doctor.graph import check_graph
     >>> from rbd_ros.doctor.graph_snapshot import Graph
@@ -118,7 +118,7 @@ def check_graph(graph: Graph, joints: Optional[Sequence[str]] = None) -> List[Fi
 
 
 def node_findings(nodes: Sequence[str]) -> List[Finding]:
-    """Return the nodes that share a name, whose parameters and services get mixed up.
+    """Return nodes that share a name, whose parameters and services are ambiguous.
 
     :param nodes: full names
     """
@@ -136,7 +136,7 @@ def node_findings(nodes: Sequence[str]) -> List[Finding]:
 
 
 def quality_findings(topic: Topic) -> List[Finding]:
-    """Return the publishers and subscriptions that get no message of each other.
+    """Return publishers and subscriptions that do not receive each other's messages.
 
     :param topic: the topic
     """
@@ -170,7 +170,7 @@ def quality_findings(topic: Topic) -> List[Finding]:
 
 
 def publisher_findings(topic: Topic) -> List[Finding]:
-    """Return the topics of a robot with several publishers, or with one end alone.
+    """Return topics of a robot with several publishers, or with only one side.
 
     :param topic: the topic
     """
@@ -205,7 +205,7 @@ def publisher_findings(topic: Topic) -> List[Finding]:
 
 
 def _publisher_conflict(topic: Topic, count: str, names: str) -> Finding:
-    """Return the finding about several publishers that share, or must not share, joints."""
+    """Return the finding about several publishers of one topic."""
     subject, arrays = f'topic {topic.name}', all(end.type == ARRAY for end in topic.publishers)
     if topic.last in COMMANDS and arrays:
         what = f'{count} command the same joints ({names})'
@@ -220,9 +220,9 @@ def _publisher_conflict(topic: Topic, count: str, names: str) -> Finding:
 
 
 def rate_findings(received: ReceivedStates) -> List[Finding]:
-    """Return whether joint states come often and evenly, and make sense.
+    """Return findings about the rate, gaps and content of joint states.
 
-    :param received: what was received
+    :param received: received messages
     """
     subject, found = f'topic {received.topic}', []
     if len(received.arrivals) < 2:
@@ -270,10 +270,10 @@ def rate_findings(received: ReceivedStates) -> List[Finding]:
 def joint_findings(
     received: ReceivedStates, joints: Optional[Tuple[str, Sequence[str]]] = None
 ) -> List[Finding]:
-    """Return whether joint states are about the joints of the robot.
+    """Return findings about the joint names in joint states.
 
-    :param received: what was received
-    :param joints: where the robot is from, and its joints in their order; None if unknown
+    :param received: received messages
+    :param joints: source of the robot, and its joints in order; None: unknown
     """
     subject, found = f'topic {received.topic}', []
     for order in received.orders:
@@ -311,7 +311,7 @@ def joint_findings(
 def _joints_of(
     graph: Graph, received: ReceivedStates, joints: Optional[Sequence[str]]
 ) -> Optional[Tuple[str, Sequence[str]]]:
-    """Return where the robot of a topic is from, and its joints: given, or described beside it."""
+    """Return the source and the joints of a topic's robot: given, or described beside it."""
     if joints is not None:
         return 'the robot given', joints
     beside = f'{received.topic.rpartition("/")[0]}/{DESCRIPTION}'

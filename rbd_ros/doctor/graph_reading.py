@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Snapshot of a ROS graph, taken by a separate node that listens for a while.
 
-It subscribes best effort to joint states and /clock and transient local to descriptions, asks
-nodes for their state and whose time they take, publishes nothing, and leaves itself out.
+It subscribes best effort to joint states and /clock and transient local to descriptions, requests
+lifecycle states and time sources of nodes, publishes nothing, and excludes itself.
 """
 
 from __future__ import annotations
@@ -25,26 +25,27 @@ from rbd_ros.doctor.graph_snapshot import (
 from rbd_ros.doctor.graph_time import CLOCK_TYPE
 from rbd_ros.model import load_urdf, ModelError
 
-#: Time that nodes have to answer [s], and the maximum number of nodes that are asked.
+#: Timeout of responses [s], and maximum number of requested nodes.
 RESPONSE_TIMEOUT = 2.0
 MAX_NODES = 200
 
 _PARAMETERS, _STATE = 'rcl_interfaces/srv/GetParameters', 'lifecycle_msgs/srv/GetState'
 _BOOL = 1  # rcl_interfaces/msg/ParameterType.PARAMETER_BOOL
 
-#: Name of a node and what it answered.
+#: Names of nodes with their responses.
 Answers = Tuple[Tuple[str, Any], ...]
 
 
 def ask_nodes(
     node: Any, names: Tuple[str, ...], spin: Callable[[float], None]
 ) -> Tuple[Answers, Answers]:
-    """Return `use_sim_time` of nodes, and lifecycle states of those that are managed.
+    """Return `use_sim_time` of nodes, and lifecycle states of managed ones.
 
-    :param node: node that asks
+    :param node: node that sends the requests
     :param names: full names of the nodes
-    :param spin: lets the executor of `node` work for some time [s]
-    :return: (name, whether it follows /clock) and (name, label of its state), of those that answer
+    :param spin: spins the executor of `node` for a time [s]
+    :return: (name, whether it follows /clock) and (name, label of its state), of nodes that
+        respond
     """
     from rcl_interfaces.srv import GetParameters
 
@@ -102,21 +103,21 @@ def _labels(futures: Dict[str, Any]) -> Answers:
 
 
 NODE = 'rbd_ros_doctor'
-#: Time that the others have to be found once one is, before what comes is counted [s].
+#: Time for further discovery after the first node, before messages are counted [s].
 _DISCOVERY = 1.0
-#: Time until the first one must be found: what is lost of an announcement is repeated after 3 s.
+#: Timeout of the first discovery: a lost announcement is repeated after 3 s.
 _DISCOVERY_TIMEOUT = 6.0
 _STATES, _STRING = 'sensor_msgs/msg/JointState', 'std_msgs/msg/String'
-#: Middleware by the vendor that the identifiers of its endpoints begin with, as DDSI-RTPS has it.
+#: Middleware by the vendor id at the beginning of its endpoint identifiers, as in DDSI-RTPS.
 _VENDORS = {(1, 15): 'Fast DDS', (1, 16): 'Cyclone DDS', (1, 1): 'Connext'}
-_ENDLESS = 1e9  # deadlines beyond are none [s]
+_ENDLESS = 1e9  # longer deadlines count as none [s]
 
 
 def read_graph(duration: float = 3.0) -> Graph:
     """Return the snapshot of the graph of this process's ROS domain.
 
-    :param duration: how long to listen, when nodes have been found [s]
-    :raises ValueError: if there is no rclpy, or no node can be made
+    :param duration: time of listening after the discovery of nodes [s]
+    :raises ValueError: if rclpy is missing, or no node can be created
 
     >>> from rbd_ros.doctor.graph_reading import read_graph
     >>> read_graph(-1.0)
@@ -138,7 +139,7 @@ def read_graph(duration: float = 3.0) -> Graph:
         ) from None
     context = Context()
     try:
-        # Ctrl-C is Python's.
+        # Python handles Ctrl-C.
         init(args=[], context=context, signal_handler_options=SignalHandlerOptions.NO)
         node: Any = Node(
             f'{NODE}_{os.getpid()}',
@@ -146,7 +147,7 @@ def read_graph(duration: float = 3.0) -> Graph:
             start_parameter_services=False,
             enable_rosout=False,
         )
-    except Exception as error:  # rclpy has no common class of them
+    except Exception as error:  # rclpy has no common base class of them
         context.try_shutdown()
         raise ValueError(f'no node can be created: {error}; see rbd_ros doctor') from None
     executor: Any = SingleThreadedExecutor(context=context)
@@ -169,7 +170,7 @@ class _Listener:
         self._clocks: Dict[str, List[Tuple[float, float]]] = {}
 
     def listen(self, duration: float) -> Graph:
-        """Find topics, listen to those of robots, and look at all of them at last."""
+        """Find topics, listen to those of robots, and finally inspect all topics."""
         begin = time.monotonic()
         while not self._nodes() and time.monotonic() < begin + _DISCOVERY_TIMEOUT:
             self._spin(0.1)
@@ -189,7 +190,7 @@ class _Listener:
             try:
                 joints.append((topic, described_joints(text)))
             except ModelError:
-                continue  # the description is another matter: rbd_ros doctor robot.urdf
+                continue  # rbd_ros doctor robot.urdf checks the description
         topics = tuple(self._topics())
         published = {topic.name for topic in topics if topic.publishers}
         return Graph(
@@ -205,14 +206,14 @@ class _Listener:
         )
 
     def _spin(self, duration: float) -> None:
-        """Take what comes; topics are looked for ten times a second."""
+        """Process messages; look for topics ten times a second."""
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self._subscribe()
             self._take(min(0.1, max(0.0, end - time.monotonic())))
 
     def _take(self, duration: float) -> None:
-        """Take what comes in some time [s]."""
+        """Process messages for some time [s]."""
         end = time.monotonic() + duration
         while time.monotonic() < end:
             self._executor.spin_once(timeout_sec=max(0.0, end - time.monotonic()))
@@ -278,18 +279,18 @@ class _Listener:
 
 
 def described_joints(text: str) -> Tuple[str, ...]:
-    """Return the joints of a URDF whose states say where it is, in the order of the description.
+    """Return the joints of a URDF that need joint states, in the order of the description.
 
-    These are the joints with one degree of freedom that follow no other.
+    These are the joints with one degree of freedom that follow no other joint.
 
     :param text: the URDF
-    :raises ModelError: if it is none
+    :raises ModelError: if it is invalid
     """
     return model_joints(load_urdf(text))
 
 
 def model_joints(model: Any) -> Tuple[str, ...]:
-    """Return the joints of a model whose states say where it is, in the order of the description.
+    """Return the joints of a model that need joint states, in the order of the description.
 
     :param model: the model
     """

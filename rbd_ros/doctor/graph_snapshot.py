@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshot of a ROS graph: nodes, topics with their endpoints, messages and answers.
+"""Snapshot of a ROS graph: nodes, topics with their endpoints, messages and responses.
 
-graph_reading.py takes it, and graph.py judges it. ROS itself is not known here.
+graph_reading.py takes it, and graph.py evaluates it. This module does not use ROS.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ class Endpoint:
 
     :param node: full name of its node
     :param type: type of its messages
-    :param reliable: whether it is reliable, not best effort
-    :param durable: whether it is transient local, not volatile
-    :param deadline: time between messages that is offered or requested [s]; 0: none
-    :param middleware: what its node speaks DDS with, as far as that is known; '' if not
+    :param reliable: reliable or best effort
+    :param durable: transient local or volatile
+    :param deadline: offered or requested time between messages [s]; 0: none
+    :param middleware: DDS middleware of its node; '' if unknown
     """
 
     node: str
@@ -36,7 +36,7 @@ class Endpoint:
 
 @dataclass(frozen=True)
 class Topic:
-    """A topic with all its ends.
+    """A topic with all its endpoints.
 
     :param name: full name
     :param subscribers: its subscriptions
@@ -54,14 +54,13 @@ class Topic:
 
 @dataclass(frozen=True)
 class ReceivedStates:
-    """Record of the messages received on a topic of joint states.
+    """Messages received on a topic of joint states.
 
     :param topic: full name of the topic
-    :param duration: time that was listened [s]
-    :param arrivals: times when messages came, (N,) [s]
+    :param duration: time of listening [s]
+    :param arrivals: times of arrival, (N,) [s]
     :param orders: the different lists of names
-    :param odd_lengths: number of messages with fields that are neither empty nor as long as the
-        names
+    :param odd_lengths: number of messages with a nonempty field of another length than the names
     :param not_finite: number of messages with a position that is not finite
     :param stamped: whether the time stamps differ
     """
@@ -77,12 +76,12 @@ class ReceivedStates:
 
 @dataclass(frozen=True)
 class ReceivedClock:
-    """Record of the messages received on a topic of simulated time.
+    """Messages received on a topic of simulated time.
 
     :param topic: full name of the topic, /clock by default
-    :param duration: time that was listened [s]
-    :param arrivals: times when messages came, (N,) [s]
-    :param times: times that they carried, (N,) [s]
+    :param duration: time of listening [s]
+    :param arrivals: times of arrival, (N,) [s]
+    :param times: times in the messages, (N,) [s]
     """
 
     topic: str
@@ -92,7 +91,7 @@ class ReceivedClock:
 
     @property
     def factor(self) -> Optional[float]:
-        """Real-time factor: simulated time by real time; None if that was too short to measure."""
+        """Real-time factor: simulated time / real time; None if that was too short to measure."""
         if len(self.arrivals) < 2 or not self.arrivals[-1] > self.arrivals[0]:
             return None
         return (self.times[-1] - self.times[0]) / (self.arrivals[-1] - self.arrivals[0])
@@ -102,13 +101,13 @@ class ReceivedClock:
 class Graph:
     """Snapshot of a ROS graph, without the node that took it.
 
-    :param nodes: full names of the nodes, twice if there are two of one name
-    :param received: what was received of joint states
+    :param nodes: full names of the nodes, with duplicates
+    :param received: received joint states
     :param joints: joints of the robot in the order of its description, by the topic of the
         description
-    :param clocks: what was received on topics of simulated time that have a publisher
-    :param sim_time: whether nodes take simulated time (`use_sim_time`), of those that answered
-    :param states: states of the managed nodes, of those that answered
+    :param clocks: messages on topics of simulated time with a publisher
+    :param sim_time: whether nodes use simulated time (`use_sim_time`), of nodes that responded
+    :param states: states of the managed nodes that responded
 
     >>> from rbd_ros.doctor.graph_snapshot import Graph, Topic
     >>> Graph(('/driver',), (Topic('/joint_states'),)).topics[0].publishers
@@ -125,6 +124,6 @@ class Graph:
 
 
 def some(names: Sequence[str]) -> str:
-    """Return the names for a finding, the first of them if there are many."""
+    """Return the first few names for a finding."""
     more = f' and {len(names) - _NAMED} more' if len(names) > _NAMED else ''
     return ', '.join(names[:_NAMED]) + more

@@ -9,20 +9,20 @@ from typing import List, Set
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 from rbd_ros.doctor.graph_snapshot import Graph, ReceivedClock, some
 
-#: Type of the messages of simulated time, on /clock or what it is remapped to.
+#: Message type of simulated time, on /clock or a remapped topic.
 CLOCK_TYPE = 'rosgraph_msgs/msg/Clock'
-#: How far the real-time factor may be from one.
+#: Tolerance of the real-time factor to one.
 FACTOR_TOLERANCE = 0.1
-#: Messages that come more seldom make timers of nodes late [Hz of real time].
+#: At a lower rate, timers of nodes are late [Hz of real time].
 SLOW_CLOCK = 10.0
 _SUBJECT = 'use_sim_time'
 
 
 def sim_time_findings(graph: Graph) -> List[Finding]:
-    """Return the nodes that use another time than the rest, or one without a publisher.
+    """Return nodes with another time source than the rest, or one without a publisher.
 
-    Publishers of simulated time are left out, since they keep their own time. A
-    node that follows it subscribes to it: that shows to which topic, if it was remapped.
+    Publishers of simulated time have their own time and are not checked. A node that follows
+    simulated time subscribes to it, which shows a remapped topic.
 
     :param graph: the snapshot
     """
@@ -62,9 +62,9 @@ def sim_time_findings(graph: Graph) -> List[Finding]:
 
 
 def clock_findings(received: ReceivedClock) -> List[Finding]:
-    """Return whether simulated time runs, as fast as real time and often.
+    """Return findings about the progress, speed and rate of simulated time.
 
-    :param received: what was received
+    :param received: received messages
     """
     subject, factor = f'topic {received.topic}', received.factor
     if factor is None:

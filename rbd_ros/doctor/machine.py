@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Checks of this machine: versions, compiler, cache, permissions of real time, environment of ROS.
+"""Checks of this machine: versions, compiler, cache, real-time permissions, ROS environment.
 
-Each check takes what it judges as an argument, which by default is that of this process.
+The input of each check is an argument; its default is that of this process.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from rbd_ros.compiler import unavailable_reason
 from rbd_ros.compiler.cache import directory
 from rbd_ros.doctor.findings import ERROR, Finding, OK, WARN
 
-#: Oldest versions that the package supports, as setup.py has them.
+#: Oldest supported versions, as in setup.py.
 OLDEST: Dict[str, Tuple[int, ...]] = {
     'llvmlite': (0, 37),
     'matplotlib': (3, 5),
@@ -31,14 +31,14 @@ OLDEST: Dict[str, Tuple[int, ...]] = {
 }
 OLDEST_PYTHON, NEWEST_PYTHON = (3, 10), (3, 14)
 
-#: Highest ROS domain whose ports are not ephemeral ports of Linux, and the highest of all.
+#: Highest ROS domain without ephemeral ports of Linux, and the highest one.
 SAFE_DOMAIN, MAX_DOMAIN = 101, 232
-#: A middleware that configures discovery in its own way.
+#: A middleware with its own discovery configuration.
 ZENOH = 'rmw_zenoh_cpp'
 DISCOVERY_RANGES = ('SUBNET', 'LOCALHOST', 'OFF', 'SYSTEM_DEFAULT')
 
-#: Memory that a process should be able to lock [bytes]: more than it ever asks for, as the option
-#: `lock_memory` of nodes demands (nodes/common/realtime.py).
+#: Memory that a process should be able to lock [bytes], as required by the parameter `lock_memory`
+#: of nodes (nodes/common/realtime.py).
 LOCKED_MEMORY = 2**34
 #: Numbers of capabilities, of <linux/capability.h>.
 CAP_IPC_LOCK, CAP_SYS_NICE = 14, 23
@@ -48,7 +48,7 @@ _UNLIMITED = resource.RLIM_INFINITY
 
 
 def check_machine() -> List[Finding]:
-    """Return all checks of this machine.
+    """Return the findings of all checks of this machine.
 
     >>> from rbd_ros.doctor.machine import check_machine
     >>> [finding.subject for finding in check_machine()][:3]
@@ -67,7 +67,7 @@ def check_machine() -> List[Finding]:
 
 
 def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
-    """Return whether the version of Python is supported.
+    """Return whether the Python version is supported.
 
     :param version: major and minor number; None: those of this process
     """
@@ -85,7 +85,7 @@ def python_finding(version: Optional[Tuple[int, int]] = None) -> Finding:
 
 
 def library_findings(version: Callable[[str], str] = metadata.version) -> List[Finding]:
-    """Return whether the libraries are there, and not too old.
+    """Return whether the libraries are installed and recent enough.
 
     :param version: version of an installed distribution by its name; raises
         PackageNotFoundError if it is not installed
@@ -99,7 +99,7 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
         except metadata.PackageNotFoundError:
             text = None
         if text is None:
-            # without llvmlite dynamics are interpreted, which another finding says
+            # without llvmlite dynamics are interpreted, which is another finding
             level = WARN if name == 'llvmlite' else ERROR
             found.append(Finding(level, name, 'it is not installed', cure))
             continue
@@ -112,9 +112,9 @@ def library_findings(version: Callable[[str], str] = metadata.version) -> List[F
 
 
 def compiler_finding(reason: Optional[str] = '') -> Finding:
-    """Return whether the dynamics are compiled, or interpreted and why.
+    """Return whether the dynamics are compiled, or interpreted with the reason.
 
-    :param reason: why there is no compiler, None if there is one; '': as it is here
+    :param reason: why there is no compiler, None if there is one; '': of this process
     """
     reason = unavailable_reason() if reason == '' else reason
     if reason is None:
@@ -126,9 +126,9 @@ def compiler_finding(reason: Optional[str] = '') -> Finding:
 
 
 def cache_finding(folder: Callable[[], Optional[Path]] = directory) -> Finding:
-    """Return whether machine code is kept on disk.
+    """Return whether machine code is cached on disk.
 
-    :param folder: folder of the cache, None if there is none
+    :param folder: returns the folder of the cache, None without one
     """
     found = folder()
     if found is not None:
@@ -146,14 +146,14 @@ def real_time_findings(
     user: Optional[int] = None,
     capabilities: Optional[int] = None,
 ) -> List[Finding]:
-    """Return whether this user may ask for real-time priority and lock memory.
+    """Return whether this user may request real-time priority and lock memory.
 
-    Nodes ask for them by the parameters `thread_priority` and `lock_memory`.
+    Nodes request them by the parameters `thread_priority` and `lock_memory`.
 
     :param limit: soft and hard limit of a resource, as `resource.getrlimit`
     :param user: number of the user, 0 for root; None: that of this process
     :param capabilities: capabilities of the process as bits, which root in a container may lack;
-        None: those of this process, or of a `user` that is given all or none
+        None: those of this process, or all or none for a given `user`
     """
     subject = ('real-time priority', 'locked memory')
     if capabilities is None:
@@ -201,7 +201,7 @@ def real_time_findings(
 
 
 def _capabilities(unknown: int) -> int:
-    """Return the capabilities of this process as bits; `unknown` where the system does not say."""
+    """Return the capabilities of this process as bits; `unknown` if not available."""
     try:
         status = Path('/proc/self/status').read_text(encoding='ascii', errors='replace')
     except OSError:
@@ -211,9 +211,9 @@ def _capabilities(unknown: int) -> int:
 
 
 def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
-    """Return the cores that a node may name in its parameter `cpu_affinity`.
+    """Return the cores that the parameter `cpu_affinity` of a node may name.
 
-    :param usable: numbers of the cores that this process may use; None: as it is here
+    :param usable: numbers of the usable cores; None: those of this process
     """
     if usable is None:
         if not hasattr(os, 'sched_getaffinity'):
@@ -223,9 +223,9 @@ def cores_finding(usable: Optional[Collection[int]] = None) -> Finding:
 
 
 def governor_finding(folder: str = _GOVERNORS) -> Finding:
-    """Return whether the processors keep their speed.
+    """Return whether the processors keep their frequency.
 
-    :param folder: where the system has a folder for each processor
+    :param folder: folder of the system with a folder for each processor
     """
     found = set()
     for path in Path(folder).glob('cpu[0-9]*/cpufreq/scaling_governor'):
@@ -245,7 +245,7 @@ def governor_finding(folder: str = _GOVERNORS) -> Finding:
 def installed_middleware(environment: Mapping[str, str] = os.environ) -> List[str]:
     """Return the names of the installed RMW implementations; none if they are unknown.
 
-    :param environment: environment variables, of which AMENT_PREFIX_PATH has the places
+    :param environment: environment variables with AMENT_PREFIX_PATH
     """
     prefixes = [*environment.get('AMENT_PREFIX_PATH', '').split(os.pathsep), sys.prefix]
     found = {
@@ -262,12 +262,11 @@ def ros_findings(
     rclpy: Optional[bool] = None,
     installed: Optional[Collection[str]] = None,
 ) -> List[Finding]:
-    """Return whether ROS 2 is there, and its variables are such that nodes find each other.
+    """Return whether ROS 2 is installed, and its variables let nodes discover each other.
 
     :param environment: environment variables
-    :param rclpy: whether rclpy can be imported; None: as it is here
-    :param installed: RMW implementations that are installed, none if that is unknown; None: as it
-        is here
+    :param rclpy: whether rclpy can be imported; None: checked here
+    :param installed: installed RMW implementations, empty if unknown; None: checked here
     """
     if not (find_spec('rclpy') is not None if rclpy is None else rclpy):
         cure = "source the setup.bash of a ROS 2 distribution, or pip install 'rbd_ros[ros]'"
@@ -303,7 +302,7 @@ def _domain(text: str) -> Finding:
     if not text:
         what = 'it is not set: nodes use domain 0, as all nodes of the network do by default'
         return Finding(OK, subject, what)
-    # ROS reads no blanks, signs or digits of other scripts
+    # ROS accepts no blanks, signs or non-ASCII digits
     number = int(text) if re.fullmatch(r'[0-9]{1,9}', text) else -1
     if not 0 <= number <= MAX_DOMAIN:
         what = f'{text[:40]!r} is not a valid domain: nodes do not start'

@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lint of a robot's description: what can be read, but is likely to be wrong.
+"""Lint of a robot's description: valid content that is probably wrong.
 
-Numbers that no body can have are errors; numbers that few robots have are warnings, with a factor
-of ten and more before anything is reported.
+Unphysical numbers are errors. Unusual numbers are warnings, reported from a factor of ten or more.
 """
 
 from __future__ import annotations
@@ -27,17 +26,17 @@ from rbd_ros.model.urdf.urdf_document import quote
 from rbd_ros.robot.accuracy_diagnosis import diagnose, MAX_CENTER_RATIO, MAX_CONDITION
 from rbd_ros.spatial.inertia import violated_conditions
 
-#: Ratio of carried mass to a body's mass, from which on contact solvers need many sweeps.
+#: Ratio of carried mass to a body's mass above which contact solvers converge slowly.
 MASS_RATIO = 100.0
-#: Distance of a center of mass from the shapes of its link, in diagonals of their box.
+#: Distances of a center of mass from the shapes of its link, relative to their diagonal.
 FAR, ABSURD = 0.5, 10.0
-#: Largest moment of inertia in units of that of the box around the shapes, filled evenly: beyond
-#: 3, mass must lie outside of the box. Below the last one, there are none but for rounding.
+#: Bounds of the largest moment of inertia, relative to the solid box around the shapes: above 3,
+#: mass must be outside of the box. Below the last one, it is zero up to rounding.
 HEAVY, LIGHT, NONE = 20.0, 0.005, 1e-9
-#: Positions and speeds among these are likely to be in degrees; beyond, they stand for unknown.
+#: Positions and speeds in this range are probably in degrees; larger ones mean unknown.
 DEGREES = (100.0, 720.0)
-_MAX_DOFS = 200  # for more, matrices are not looked at
-_NAMED = 8  # joints or links that one finding names
+_MAX_DOFS = 200  # for more DoFs, matrices are not checked
+_NAMED = 8  # maximum number of joints or links in a finding
 _OF_SHAPES = 'rbd_ros doctor ROBOT --density KG/M^3 -o FILE.urdf takes that of shapes'
 
 _CURES = (
@@ -64,7 +63,7 @@ def lint_urdf(source: Union[str, bytes], **options: Any) -> List[Finding]:
 
     :param source: path of the file, or its content
     :param options: keyword arguments of `load_urdf`
-    :return: findings; one that is ok if there are no others
+    :return: findings; a single ok finding without problems
 
     >>> from rbd_ros.doctor.urdf_lint import lint_urdf
     >>> [finding.level for finding in lint_urdf('urdf/two_link_arm.urdf')]
@@ -79,15 +78,15 @@ def lint_urdf(source: Union[str, bytes], **options: Any) -> List[Finding]:
         cure = 'correct the description; docs/urdf.md lists the messages of the reader'
         return [Finding(ERROR, 'description', str(error), cure)]
     found = [*control_findings(source, options.get('package_paths', ())), *lint_model(model)]
-    # That there is nothing else counts only if there is nothing.
+    # The ok finding counts only without others.
     return [each for each in found if each.level != OK] or found
 
 
 def lint_model(model: Model) -> List[Finding]:
     """Lint a model.
 
-    :param model: model whose inertias are numbers
-    :return: findings; one that is ok if there are no others
+    :param model: model with numeric inertias
+    :return: findings; a single ok finding without problems
 
     >>> from rbd_ros.doctor.urdf_lint import lint_model
     >>> lint_model(model)[0].message
@@ -117,7 +116,7 @@ def lint_model(model: Model) -> List[Finding]:
 
 
 def inertia_findings(model: Model) -> List[Finding]:
-    """Return impossible inertias, links without inertia, and joints that move no mass.
+    """Return impossible inertias, links without inertia, and joints without mass.
 
     :param model: the model
     """
@@ -143,7 +142,7 @@ def inertia_findings(model: Model) -> List[Finding]:
     links = [
         name
         for name in links_without_mass(model)
-        # Others have an error already: numbers that no body has, or a joint that moves no mass.
+        # Others have an error already: unphysical inertias, or a joint without mass.
         if not any(model.link(name).inertia.parameters())
         and model.body(model.link(name).body).joint_name not in massless
     ]
@@ -174,10 +173,10 @@ def _about_center(link: Link) -> Tuple[float, FloatArray, FloatArray]:
 
 
 def shape_findings(model: Model) -> List[Finding]:
-    """Return centers of mass far from their links' shapes, and inertias out of proportion.
+    """Return centers of mass far from their links' shapes, and disproportionate inertias.
 
-    Shapes are those for collision, or those that are drawn where there are no others. Links
-    without mass or shapes are left out, as are meshes that cannot be read.
+    Collision shapes are used, or visual ones without these. Links without mass or shapes, and
+    unreadable meshes, are not checked.
 
     :param model: the model
     """
@@ -222,7 +221,7 @@ def shape_findings(model: Model) -> List[Finding]:
 
 
 def mesh_findings(model: Model) -> List[Finding]:
-    """Return the COLLADA meshes whose up axis is not z, as tools of ROS do not turn them.
+    """Return COLLADA meshes with another up axis than z, which ROS tools do not rotate.
 
     :param model: the model
     """
@@ -251,7 +250,7 @@ def _box(model: Model, link: Link) -> Optional[Tuple[FloatArray, FloatArray]]:
 
 
 def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
-    """Return the points that a shape lies among, in coordinates of the link, (N, 3) [m]."""
+    """Return points whose hull contains a shape, in coordinates of the link, (N, 3) [m]."""
     shape = geometry.shape
     if isinstance(shape, Mesh):
         if shape.path is None:
@@ -281,7 +280,7 @@ def _corners(geometry: Geometry, link: Link) -> Optional[FloatArray]:
 def chain_findings(model: Model) -> List[Finding]:
     """Return light bodies that carry heavy ones, distant frames, ill-conditioned matrices.
 
-    :param model: the model; if it has loops or many DoFs, its matrices are not looked at
+    :param model: the model; with loops or many DoFs, its matrices are not checked
     """
     if model.loops or not model.bodies or model.tree_nv > _MAX_DOFS:
         return []
@@ -327,14 +326,14 @@ def chain_findings(model: Model) -> List[Finding]:
 
 
 def limit_findings(model: Model) -> List[Finding]:
-    """Return the limits of the joints that are missing, zero, or in degrees by their size.
+    """Return missing, zero and probably degree-valued limits of the joints.
 
     :param model: the model
     """
     followers = {coupling.body for coupling in model.couplings}
     joints = [
         body for i, body in model.outward() if i not in followers and body.joint.nv == 1
-    ]  # what follows has no actuator
+    ]  # following joints have no actuator
     turning = [body for body in joints if body.urdf_type in ('revolute', 'continuous')]
     cases = (
         (

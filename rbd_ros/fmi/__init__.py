@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Robots as Functional Mock-up Units (FMI 3.0, co-simulation): torque in, joint state out.
 
-variables.py says what goes in and out, description.py writes the XML, physics_source.py the C text
-of a simulation step, functions.py the functions of the standard around it; fmu.py makes the
-archive.
+variables.py defines inputs and outputs, description.py writes the XML, physics_source.py the C
+code of a simulation step, functions.py the FMI functions around it; fmu.py creates the archive.
 """
 
 from rbd_ros.fmi.fmu import compile_fmu, Fmu, make_fmu

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The XML files of an FMU, and its page for people."""
+"""The XML files of an FMU, and its HTML page."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ def model_description(
     """Return the text of modelDescription.xml.
 
     :param name: name of the model, any text
-    :param identifier: name of the binary, a name in C
-    :param token: what distinguishes this FMU from others
+    :param identifier: name of the binary, a valid C name
+    :param token: unique token of this FMU
     :param timestep: internal step [s]
-    :param tool: program that made it
-    :param about: what it is, in a sentence
+    :param tool: program that created it
+    :param about: description in one sentence
     """
     root = ElementTree.Element(
         'fmiModelDescription',
@@ -97,7 +97,7 @@ def model_description(
         _child(structure, 'Output', valueReference=str(each.reference))
     for each in outputs:
         if each.start is None:
-            # Zero until there is a step.
+            # Zero before the first step.
             _child(
                 structure, 'InitialUnknown', valueReference=str(each.reference), dependencies=''
             )
@@ -144,7 +144,7 @@ def _child(parent: ElementTree.Element, tag: str, **attributes: str) -> ElementT
 
 
 def _plain(text: str) -> str:
-    """Return the text without what XML cannot hold."""
+    """Return the text without characters that XML does not allow."""
     return ''.join(c if c.isprintable() else '?' for c in text)
 
 

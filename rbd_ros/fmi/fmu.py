@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An FMU as an archive: description, sources, and a binary where there is a C compiler."""
+"""An FMU as an archive: description, sources, and a binary if there is a C compiler."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from rbd_ros.robot import Robot
 from rbd_ros.simulation.physics import IntegratorName
 
 _MACHINES = {'x86_64': 'x86_64', 'amd64': 'x86_64', 'aarch64': 'aarch64', 'arm64': 'aarch64'}
-# No product is taken into a sum: results are those of the text on every processor.
+# No fused multiply-add: results are those of the source on every processor.
 _OPTIONS = ['-std=c99', '-O2', '-ffp-contract=off', '-fPIC', '-shared', '-fvisibility=hidden']
-_DATE = (1980, 1, 1, 0, 0, 0)  # the same input makes the same archive
+_DATE = (1980, 1, 1, 0, 0, 0)  # deterministic archives
 
 
 class Fmu(NamedTuple):
     """The content of an FMU.
 
-    :param identifier: name of the binary, a name in C
+    :param identifier: name of the binary, a valid C name
     :param files: texts by path in the archive
-    :param stack: bytes of stack that a kernel takes at most
+    :param stack: maximum stack size of a kernel [bytes]
     """
 
     identifier: str
@@ -67,16 +67,15 @@ def make_fmu(
     name: Optional[str] = None,
     tool: str = 'rbd_ros',
 ) -> Fmu:
-    """Return the robot as an FMU that steps as `rbd_ros.Simulator` does.
+    """Return the robot as an FMU with the steps of `rbd_ros.Simulator`.
 
-    :param timestep: h, of which communication steps are multiples [s]
-    :param integrator: one of simulation/integrators; None: as of `Simulator`
-    :param ground: compliant ground, None for none; FMUs have no rigid contact
-    :param name: name of the binary, a name in C; the robot's if None
-    :param tool: what the description names as its maker
-    :raises ValueError: for an argument that is not valid
-    :raises ModelError: for a model that is not simulated: joints that depend on time; loops
-        that cannot be closed are a ValueError
+    :param timestep: h; communication steps are multiples of it [s]
+    :param integrator: one of simulation/integrators; None: as in `Simulator`
+    :param ground: compliant ground; None: none; FMUs have no rigid contact
+    :param name: name of the binary, a valid C name; None: the robot's name
+    :param tool: generation tool in the description
+    :raises ValueError: for an invalid argument, or loops that cannot be closed
+    :raises ModelError: for a model that cannot be simulated: joints that depend on time
     """
     identifier = library_name(robot.model.name) if name is None else name
     if library_name(identifier) != identifier.lower() or not identifier.isascii():
@@ -110,7 +109,7 @@ def make_fmu(
 def compile_fmu(fmu: Fmu) -> Dict[str, bytes]:
     """Return the binary of an FMU for this machine by path; empty without C compiler or Linux.
 
-    :raises RuntimeError: if the compiler rejects
+    :raises RuntimeError: if the compiler fails
     """
     compiler = shutil.which('cc') or shutil.which('gcc') or shutil.which('clang')
     machine = _MACHINES.get(platform.machine().lower())

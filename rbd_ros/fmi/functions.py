@@ -10,7 +10,7 @@ from rbd_ros.fmi.interface import unsupported_functions
 def source(token: str) -> str:
     """Return the text of fmu.c.
 
-    :param token: what the description of this FMU is known by
+    :param token: unique token of this FMU
     """
     return _TEXT.replace('@TOKEN@', token) + '\n' + unsupported_functions()
 

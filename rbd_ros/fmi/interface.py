@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The functions of FMI 3.0 as C declarations, and those that this kind of FMU only rejects."""
+"""The FMI 3.0 functions as C declarations, and the unsupported ones of this kind of FMU."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ typedef void (*fmi3LockPreemptionCallback)(void);
 typedef void (*fmi3UnlockPreemptionCallback)(void);
 """
 
-# Of which functions.py has the bodies; all others reject.
+# Functions with bodies in functions.py; all others return an error.
 _OWN: Dict[str, Tuple[str, str]] = {
     'GetVersion': ('const char *', 'void'),
     'SetDebugLogging': (
@@ -129,7 +129,7 @@ _OWN: Dict[str, Tuple[str, str]] = {
 
 
 def _unsupported() -> Dict[str, str]:
-    """Return the parameters after the instance of the functions that reject, by name."""
+    """Return the parameters after the instance of the unsupported functions, by name."""
     found: Dict[str, str] = {}
     for kind in _TYPES:
         for verb, constant in (('Get', ''), ('Set', 'const ')):
@@ -174,7 +174,7 @@ def _unsupported() -> Dict[str, str]:
         'fmi3Boolean *discrete, fmi3Boolean *terminate, fmi3Boolean *nominals, '
         'fmi3Boolean *continuous, fmi3Boolean *next_defined, fmi3Float64 *next'
     )
-    # Of model exchange and scheduled execution: importers look for these symbols, too.
+    # Of model exchange and scheduled execution: importers expect these symbols, too.
     found['CompletedIntegratorStep'] = (
         'fmi3Boolean no_return, fmi3Boolean *event, fmi3Boolean *terminate'
     )
@@ -217,7 +217,7 @@ def header() -> str:
 
 
 def unsupported_functions() -> str:
-    """Return the text of the functions that this FMU does not support, which reject."""
+    """Return the text of the unsupported functions, which return an error."""
     texts: List[str] = []
     for name, rest in _unsupported().items():
         given = f'fmi3Instance instance{", " * bool(rest)}{rest}'
@@ -235,7 +235,7 @@ def unsupported_functions() -> str:
 
 
 def _has_values(name: str) -> bool:
-    """Return whether a function takes references of values, of which there may be none at all."""
+    """Return whether a function has value references, possibly none."""
     return name[3:] in (*_TYPES, 'Binary', 'Clock')
 
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator's step for one robot as C99: the same text that becomes its machine code."""
+"""The simulator's step for one robot as C99, from the same source as its machine code."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ class PhysicsSource(NamedTuple):
 
     :param files: texts by file name: simulation.h, simulation.c, kernels
     :param integrator: name of the integrator
-    :param start: configuration at the beginning, (nq,)
-    :param stack: bytes of stack that the kernel which needs most of it takes at most
+    :param start: initial configuration, (nq,)
+    :param stack: maximum stack size of a kernel [bytes]
     """
 
     files: Dict[str, str]
@@ -37,7 +37,7 @@ class PhysicsSource(NamedTuple):
 
 
 class _Recorder(Robot):
-    """A robot that records which kernels were used."""
+    """A robot that records the used kernels."""
 
     def kernel(self, algorithm: Any, **options: Any) -> Any:
         """Return the kernel of an algorithm."""
@@ -55,10 +55,10 @@ def physics_source(
     """Return the texts of the simulation of a robot.
 
     :param timestep: h [s]
-    :param integrator: one of simulation/integrators; None: as of `Simulator`
-    :param ground: the ground, None for none
-    :raises ValueError: for a time step or integrator that is none, or a robot that cannot move
-    :raises ModelError: for a model that is not simulated
+    :param integrator: one of simulation/integrators; None: as in `Simulator`
+    :param ground: the ground; None: none
+    :raises ValueError: for an invalid time step or integrator, or a robot without movable joints
+    :raises ModelError: for a model that cannot be simulated
     """
     _check(robot)
     recorder = _Recorder(robot.model)
@@ -85,7 +85,7 @@ def physics_source(
         entries.append((close_loops.function, ()))
     module = loop_module(entries, physics.fields, ['model'], name_of, 'step_')
     start = robot.clamp(robot.neutral())
-    if ground is not None:  # on which a floating base stands
+    if ground is not None:  # the ground below a floating base
         start = default_start(Physics(robot, timestep, integrator, ground))
     if robot.model.loops:
         start = close_start(robot, start, np.zeros(robot.nv)).q
@@ -127,7 +127,7 @@ def physics_source(
 
 
 def _check(robot: Robot) -> None:
-    """Reject unsupported elements by name."""
+    """Reject unsupported elements, with their names."""
     for body in robot.model.bodies:
         if body.joint.is_rheonomic:
             raise ModelError(f'joint {body.joint_name!r} moves as a function of time')
@@ -160,7 +160,7 @@ def _packed(name: str, inputs: List[int], outputs: List[int]) -> str:
 
 
 def _text(name: str) -> str:
-    """Return the name as a string in C; other than plain characters become underscores."""
+    """Return the name as a C string; special characters become underscores."""
     plain = (x if x.isascii() and x.isprintable() and x not in '"\\?' else '_' for x in name)
     return f'"{"".join(plain)}"'
 

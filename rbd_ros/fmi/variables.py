@@ -9,10 +9,10 @@ from typing import List, Tuple
 
 from rbd_ros.robot import Robot
 
-#: Value references: 0 is the time, then efforts, positions, velocities, accelerations in turn.
+#: Value references: 0 is the time, then efforts, positions, velocities, accelerations in order.
 TIME = 0
 
-# Components of a joint that moves freely, in the order of its variables.
+# Components of a floating joint, in the order of its variables.
 _AXES = ('x', 'y', 'z')
 _POSE = (*(f'orientation.{a}' for a in ('w', *_AXES)), *(f'position.{a}' for a in _AXES))
 
@@ -24,9 +24,9 @@ class Variable:
     :param name: its name, unique
     :param reference: its value reference
     :param causality: 'input' or 'output'
-    :param unit: name of its unit, '' if it has none
-    :param description: what it is
-    :param start: value at the beginning; None if it is calculated
+    :param unit: name of its unit, '' without one
+    :param description: description
+    :param start: initial value; None if it is computed
     """
 
     name: str
@@ -40,12 +40,12 @@ class Variable:
 def variables(robot: Robot, q: List[float]) -> Tuple[Variable, ...]:
     """Return the variables of a robot.
 
-    :param q: configuration that it starts in, (nq,)
+    :param q: initial configuration, (nq,)
     """
     model, nq, nv = robot.model, robot.nq, robot.nv
     positions: List[Variable] = []
     effort, velocity, acceleration = [], [], []
-    # Whether a variable turns or slides is the same everywhere, though S may depend on q.
+    # Whether a variable rotates or slides is constant, though S may depend on q.
     neutral = model.tree_position(robot.neutral().tolist())
     for i, (at_q, at_v) in model.independent_slices.items():
         body = model.body(i)

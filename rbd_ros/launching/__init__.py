@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Building blocks of the launch files; each of them is a few lines on top of this package.
+"""Building blocks of the launch files, which are a few lines each.
 
-Everything that can be wrong (arguments, robot, files, packages that are missing) is found before
-any process starts. Imports launch and launch_ros, but neither rclpy nor anything that compiles.
+Errors (arguments, robot, files, missing packages) are found before any process starts. It imports
+launch and launch_ros, but neither rclpy nor the compiler.
 """
 
 from rbd_ros.launching.bringup import bringup_launch_description

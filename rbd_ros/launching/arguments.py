@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Values of launch arguments, read and checked before anything starts.
+"""Values of launch arguments, converted and checked before anything starts.
 
-The value of a node's parameter is converted and checked just as the node itself does it.
+A value of a node's parameter is converted and checked as in the node.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from rbd_ros.nodes.common.node_interface import Parameter
 TRUE, FALSE = ('true', '1', 'yes', 'on'), ('false', '0', 'no', 'off')
 WORDS = {bool: 'true or false', int: 'an integer', float: 'a number', str: 'a text'}
 NAMESPACE = re.compile(r'(/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*)?')
-#: Parameter that names a world file, which is looked for in more ways than other files.
+#: Parameter for a world file, which is searched differently from other files.
 WORLD = 'world'
 TOPIC = re.compile(r'/?[A-Za-z_]\w*(/[A-Za-z_]\w*)*')
 
 
 class ArgumentError(RuntimeError):
-    """A launch argument cannot be used; the message names it and what may be given."""
+    """An invalid launch argument; the message gives its name and the legal values."""
 
 
 def parameter_value(parameter: Parameter, text: str) -> Any:
@@ -97,7 +97,7 @@ def _words(name: str, text: str) -> List[str]:
 
 
 def _unquoted(text: str) -> str:
-    """Return the text without the quotes that hold an empty text or a number."""
+    """Return the text without the quotes of an empty text or a number."""
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in '\'"' else text
 
 
@@ -106,14 +106,14 @@ class Arguments:
 
     :param context: context of the launch
     :param file_name: name of the launch file
-    :param known: names of all arguments that it declares
-    :raises ArgumentError: if the command line gives one that is not known
+    :param known: names of all declared arguments
+    :raises ArgumentError: if the command line has an unknown one
     """
 
     def __init__(self, context: LaunchContext, file_name: str, known: Iterable[str]):
         self._texts = context.launch_configurations
         self._known = tuple(known)
-        # Included by another launch file, this one sees arguments that are not meant for it.
+        # A launch file that is included by another one sees arguments of that one.
         if any(os.path.basename(word) == file_name for word in sys.argv):
             self._check_names(context.argv, file_name)
 
@@ -133,21 +133,21 @@ class Arguments:
     def words(self, name: str) -> List[str]:
         """Return the elements of an argument that is a list of texts.
 
-        :raises ArgumentError: if it is none
+        :raises ArgumentError: if it is not a list
         """
         return _words(name, self[name])
 
     def paths(self, name: str) -> List[str]:
         """Return the absolute paths of an argument that is a list of paths.
 
-        :raises ArgumentError: if it is none
+        :raises ArgumentError: if it is not a list
         """
         return [_absolute(each) for each in self.words(name)]
 
     def choice(self, name: str, choices: Sequence[str]) -> str:
         """Return the value of an argument that is one of several words.
 
-        :raises ArgumentError: if it is another one
+        :raises ArgumentError: for another value
         """
         if self[name] not in choices:
             raise ArgumentError(
@@ -158,7 +158,7 @@ class Arguments:
     def boolean(self, name: str, other: Sequence[str] = ()) -> str:
         """Return the value of an argument that is 'true', 'false', or one of the `other` words.
 
-        :raises ArgumentError: if it is none of these
+        :raises ArgumentError: for another value
         """
         word = self[name].lower()
         word = 'true' if word in TRUE else 'false' if word in FALSE else word
@@ -170,7 +170,7 @@ class Arguments:
         return word
 
     def parameters(self, parameters: Iterable[Parameter]) -> Dict[str, Any]:
-        """Return the values of the parameters that were given as arguments, by name.
+        """Return the values of parameters given as arguments, by name.
 
         :param parameters: declarations of the parameters
         :raises ArgumentError: if a value is not legal
@@ -189,9 +189,9 @@ class Arguments:
 
     @staticmethod
     def _located(parameter: Parameter, value: Any) -> Any:
-        """Return the value with absolute paths, as nodes have another working directory.
+        """Return the value with absolute paths, since nodes have another working directory.
 
-        :raises ArgumentError: if there is no such file
+        :raises ArgumentError: if the file does not exist
         """
         if parameter.name.endswith('_file'):
             path = _absolute(value)
@@ -208,9 +208,9 @@ class Arguments:
         return list(value) if isinstance(value, tuple) else value
 
     def parameter_file(self, name: str) -> str:
-        """Return the absolute path of the YAML file with parameters that argument `name` gives.
+        """Return the absolute path of the YAML parameter file of argument `name`.
 
-        :raises ArgumentError: if it cannot be read or holds no parameters
+        :raises ArgumentError: if it cannot be read or has no parameters
         """
         path = Path(_absolute(self[name]))
         try:
@@ -228,7 +228,7 @@ class Arguments:
     def namespace(self) -> str:
         """Return the namespace of all nodes, without a slash at the end.
 
-        :raises ArgumentError: if it cannot be one
+        :raises ArgumentError: if it is invalid
         """
         namespace = self['namespace'].rstrip('/')
         if not NAMESPACE.fullmatch(namespace):
@@ -241,18 +241,18 @@ class Arguments:
     def frame_prefix(self) -> str:
         """Return the prefix of the names of all frames.
 
-        :raises ArgumentError: if it cannot be that
+        :raises ArgumentError: if it is invalid
         """
         prefix = self['frame_prefix']
-        # RViz puts a slash between prefix and name; so do others that know of prefixes at all.
+        # RViz and other tools put a slash between prefix and name.
         if prefix and not prefix.endswith('/'):
             raise ArgumentError(f'launch argument frame_prefix must end with /, not {prefix!r}')
         return prefix
 
     def clock(self) -> str:
-        """Return the topic of simulated time, empty if there is no simulated time.
+        """Return the topic of simulated time, empty without simulated time.
 
-        :raises ArgumentError: if it cannot be a topic
+        :raises ArgumentError: if it is not a valid topic
         """
         topic = self['clock']
         if topic.lower() in FALSE:

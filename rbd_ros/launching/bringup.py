@@ -44,12 +44,12 @@ class FurtherRobot(NamedTuple):
 
 
 def further_robots(world: str) -> List[FurtherRobot]:
-    """Return the movable robots of a world on fixed bases, which torque nodes can drive.
+    """Return the movable robots of a world with fixed bases, which torque nodes can control.
 
-    The simulator reports what else is wrong with the file.
+    The simulator reports other errors of the file.
 
     :param world: world file, as in the parameter `world`
-    :raises ArgumentError: if there is no such file, or it is none
+    :raises ArgumentError: if the file does not exist, or is not a world file
     """
     try:
         path = find_world(world)
@@ -85,12 +85,12 @@ PUBLISHER, RVIZ = 'robot_state_publisher', 'rviz2'
 
 
 class Request(NamedTuple):
-    """Request that the arguments of the launch file make.
+    """Values of the common arguments of the launch file.
 
     :param context: context of the launch
     :param arguments: arguments of the launch file
     :param namespace: namespace of all nodes
-    :param clock: topic of simulated time, empty if there is none
+    :param clock: topic of simulated time, empty without it
     :param frame_prefix: prefix of the names of all frames
     """
 
@@ -108,7 +108,7 @@ def bringup_launch_description(
     """Return the launch description of simulator, controller, robot_state_publisher and RViz.
 
     :param file: name of the launch file
-    :param defaults: values of arguments that the command line does not give
+    :param defaults: default values of arguments
     """
     interfaces = {name: node_interface(name) for name in (SIMULATOR, *CONTROLLERS)}
     controllers = [interfaces[name] for name in CONTROLLERS]
@@ -187,7 +187,7 @@ def _names_of_nodes(arguments: Arguments) -> List[str]:
 
 
 def _reject_ambiguous(context: LaunchContext, ambiguous: Dict[str, dict]) -> None:
-    """Reject an argument for a parameter that differs between nodes, and say where to set it."""
+    """Reject an argument for a parameter that differs between nodes, with the cure."""
     for name in (word.partition(':=')[0] for word in context.argv):
         if name in ambiguous:
             raise ArgumentError(
@@ -268,7 +268,7 @@ def _robot_state_publisher(request: Request) -> Action:
 
 
 def _has_world(arguments: Arguments) -> bool:
-    """Return whether the simulator has a world around its robot, be it rigid ground alone."""
+    """Return whether the simulator has a world, including one with rigid ground only."""
     if arguments['world']:
         return True
     rigid = arguments['ground_contact_model'] in ('', 'rigid')
@@ -289,7 +289,7 @@ def _rviz(request: Request) -> Action:
     fixed_frame = ['-f', request.frame_prefix + root] if root else []
     floating = request.arguments.boolean('floating_base', ('',)) == 'true'
     if floating and _has_world(request.arguments):
-        fixed_frame = ['-f', 'world']  # in which the simulator publishes the base
+        fixed_frame = ['-f', 'world']  # the frame in which the simulator publishes the base
     return start_node(
         request.context,
         RVIZ,

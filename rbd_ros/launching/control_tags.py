@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The `<ros2_control>` tags of a launched robot: its own, or one of all its joints."""
+"""The `<ros2_control>` tags of a launched robot: given ones, or a tag of all its joints."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from rbd_ros.model.urdf.control_interfaces import PLUGIN, unread_commands, unrea
 THRESHOLD = 'trigger_joint_command_threshold'
 INTERFACES = ('position', 'velocity', 'effort')
 
-#: Of the tag that is made. ros2_control makes a node of the name, which must not be another's.
+#: Name of the generated tag. ros2_control creates a node of this name, which must be unique.
 OWN_TAG = 'simulated_hardware'
 
 
@@ -35,8 +35,8 @@ class Controlled(NamedTuple):
     """A description with tags for the simulator.
 
     :param text: the description
-    :param topics: topics that the tags name
-    :param nodes: names of the nodes that ros2_control makes of the tags
+    :param topics: topics of the tags
+    :param nodes: names of the nodes that ros2_control creates for the tags
     :param unread: names of sensors whose state interfaces have no value
     """
 
@@ -47,11 +47,11 @@ class Controlled(NamedTuple):
 
 
 def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
-    """Return the description with a tag for ros2_control: its own, or one with all joints.
+    """Return the description with a tag for ros2_control: given ones, or one with all joints.
 
     :param file: name of the launch file
     :param namespace: namespace of all nodes
-    :raises ArgumentError: if there is no description, or its tags are not for the simulator alone
+    :raises ArgumentError: if there is no description, or its tags are not only for the simulator
     """
     if robot.text is None:
         raise ArgumentError(
@@ -84,9 +84,9 @@ def controlled(robot: LaunchedRobot, file: str, namespace: str) -> Controlled:
 
 
 def _check_namespace(topics: Topics, namespace: str) -> None:
-    """Reject topics outside of the namespace, where those of another robot are.
+    """Reject topics outside of the namespace, which belong to another robot.
 
-    :raises ArgumentError: if there are any
+    :raises ArgumentError: for such a topic
     """
     inside = f'/{namespace.strip("/")}/'
     outside = [t for t in topics if t.startswith('/') and not t.startswith(inside)]
@@ -102,7 +102,7 @@ def check_answers(text: str) -> None:
     """Reject tags whose hardware does not send exactly one command in each period.
 
     :param text: the description
-    :raises ArgumentError: if there are some
+    :raises ArgumentError: for such a tag
     """
     tags = ElementTree.fromstring(text.strip()).findall('ros2_control')
     if len(tags) > 1:
@@ -126,7 +126,7 @@ def check_fields(text: str, fields: Collection[str]) -> None:
 
     :param text: the description
     :param fields: parameter state_fields
-    :raises ArgumentError: if a joint has others
+    :raises ArgumentError: for such a joint
     """
     for joint in ElementTree.fromstring(text.strip()).iterfind('ros2_control/joint'):
         states = {each.get('name') for each in joint.iterfind('state_interface')}
@@ -139,9 +139,9 @@ def check_fields(text: str, fields: Collection[str]) -> None:
 
 
 def _check(tag: ElementTree.Element) -> None:
-    """Reject a tag that the simulator is not the hardware of.
+    """Reject a tag with other hardware than the simulator.
 
-    :raises ArgumentError: if it is one
+    :raises ArgumentError: for such a tag
     """
     plugin = (tag.findtext('hardware/plugin') or '').strip()
     if plugin != PLUGIN:
@@ -158,15 +158,15 @@ def _check(tag: ElementTree.Element) -> None:
 
 
 def _node(tag: ElementTree.Element) -> str:
-    """Return the name of the node that ros2_control makes of a tag."""
+    """Return the name of the node that ros2_control creates for a tag."""
     return tag.get('name', '').lower().replace('/', '_')
 
 
 def check_node_names(names: List[str]) -> None:
-    """Reject nodes that share a name; all are in one namespace.
+    """Reject duplicate node names in the common namespace.
 
-    :param names: of all nodes that are started
-    :raises ArgumentError: if two have the same name
+    :param names: names of all started nodes
+    :raises ArgumentError: for a duplicate name
     """
     for name in names:
         if names.count(name) > 1:
@@ -178,7 +178,7 @@ def check_node_names(names: List[str]) -> None:
 
 
 def _with_tag(text: str) -> str:
-    """Return a description with a tag of all joints that can be commanded."""
+    """Return a description with a tag of all commandable joints."""
     model = load_urdf(text)
     joints = ''.join(
         f'<joint name="{model.body(i).joint_name}">'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Declarations of launch arguments; those of nodes follow from the nodes' interfaces."""
+"""Declarations of launch arguments; those of nodes are generated from the nodes' interfaces."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from rbd_ros.nodes.common.node_interface import NodeInterface, Parameter
 
 FROM_TOPIC = 'topic'
 LOG_LEVELS = ('debug', 'info', 'warn', 'error', 'fatal')
-# Parameters for which launch files have an argument with another meaning.
+# Parameters whose launch arguments have another meaning.
 REPLACED = ('robot_description', 'robot_description_file', 'frame_prefix')
 
-# Declarations of one name, by node.
+# Declarations of one parameter, by node.
 Uses = Dict[str, Parameter]
 
 
 def node_interface(name: str) -> NodeInterface:
     """Return the interface of one of our nodes.
 
-    :param name: name of the node, which is also that of its module and its executable
+    :param name: name of the node, its module and its executable
     """
     return import_module(f'rbd_ros.nodes.{name}').INTERFACE
 
@@ -40,9 +40,9 @@ def shared_parameters(
     """Return the parameters of nodes started together, by name, each with their declarations.
 
     :param always: a node that is always started
-    :param alternatives: nodes of which one may be started beside it
-    :return: parameters that one argument can set, and those that it cannot, because their type or
-        legal values differ between nodes that run at the same time
+    :param alternatives: nodes of which one may be started in addition
+    :return: parameters that one argument can set, and those that it cannot, since their type or
+        legal values differ between nodes that run together
     """
     uses: Dict[str, Uses] = {}
     for interface in (always, *alternatives):
@@ -61,7 +61,7 @@ def _alike(a: Parameter, b: Parameter) -> bool:
 
 
 def declare_urdf() -> DeclareLaunchArgument:
-    """Declare the argument `urdf`, which says which robot is meant."""
+    """Declare the argument `urdf` for the robot."""
     return DeclareLaunchArgument(
         'urdf',
         default_value=DEFAULT_ROBOT,

@@ -12,7 +12,7 @@ from rbd_ros.launching.bringup import bringup_launch_description
 
 _LEG = '0, 0.8, -1.6'
 
-#: Arguments of bringup.launch.py by example; those of the command line count before them.
+#: Arguments of bringup.launch.py by example; the command line has priority.
 EXAMPLES: Dict[str, Dict[str, str]] = {
     'push_world': {
         'urdf': 'six_axis_arm',
@@ -36,8 +36,8 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
         'urdf': 'quadruped',
         'floating_base': 'true',
         'initial_positions': f'[{_LEG}, {_LEG}, {_LEG}, {_LEG}]',
-        'servo_bandwidth': '400',  # which bears its weight with knees that yield by half a degree
-        'controller': 'none',  # the torque nodes are for robots whose base is fixed
+        'servo_bandwidth': '400',  # bears its weight with the knees yielding by half a degree
+        'controller': 'none',  # the torque nodes need a fixed base
     },
 }
 
@@ -45,6 +45,6 @@ EXAMPLES: Dict[str, Dict[str, str]] = {
 def example_launch_description(name: str) -> LaunchDescription:
     """Return the launch description of an example: bringup.launch.py with other defaults.
 
-    :param name: of its world file, without .yaml, which is also that of the launch file
+    :param name: name of its world file without .yaml, and of the launch file
     """
     return bringup_launch_description(f'{name}.launch.py', {'world': name, **EXAMPLES[name]})

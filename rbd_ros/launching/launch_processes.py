@@ -24,7 +24,7 @@ DISPLAY_VARIABLES = ('DISPLAY', 'WAYLAND_DISPLAY', 'QT_QPA_PLATFORM')
 
 
 class MissingError(RuntimeError):
-    """A package or executable that is needed is not installed; the message says what to do."""
+    """A required package or executable is not installed; the message gives the cure."""
 
 
 def is_installed(package: str, executable: str) -> bool:
@@ -40,8 +40,8 @@ def require(package: str, executable: str, cure: str = '') -> None:
     """Raise an error unless an executable is installed.
 
     :param executable: its name
-    :param cure: what to do if it is missing, for the message; empty: install the package by apt
-    :raises MissingError: if it is not there
+    :param cure: cure for the message; empty: install the package by apt
+    :raises MissingError: if it is missing
     """
     if not is_installed(package, executable):
         cure = cure or _apt(package)
@@ -58,7 +58,7 @@ def has_package(package: str) -> bool:
 
 
 def package_version(package: str) -> Tuple[int, ...]:
-    """Return the version of an installed package by its package.xml; () if it has none."""
+    """Return the version of an installed package from its package.xml; () without one."""
     try:
         manifest = Path(get_package_prefix(package), 'share', package, 'package.xml')
         content = ElementTree.fromstring(read_text(manifest, MAX_TEXT))
@@ -71,7 +71,7 @@ def package_version(package: str) -> Tuple[int, ...]:
 def require_package(package: str) -> None:
     """Raise an error unless a package is installed.
 
-    :raises MissingError: if it is not there
+    :raises MissingError: if it is missing
     """
     if not has_package(package):
         raise MissingError(f'package {package} is not installed: {_apt(package)}')
@@ -83,12 +83,12 @@ def _apt(package: str) -> str:
 
 
 def log_folder() -> Path:
-    """Return the folder of this launch's log, where a generated file is found and does no harm."""
+    """Return the folder of this launch's log, used for generated files."""
     return Path(launch.logging.launch_config.log_dir)
 
 
 def has_display() -> bool:
-    """Return whether there is a display to show a window on."""
+    """Return whether there is a display for windows."""
     return any(os.environ.get(name) for name in DISPLAY_VARIABLES)
 
 
@@ -110,18 +110,18 @@ def start_node(
     :param context: context of the launch
     :param package: package of the executable
     :param executable: name of the executable
-    :param name: name of the node, None to leave it as it is
+    :param name: name of the node; None: unchanged
     :param namespace: namespace of the node
-    :param parameters: files and dictionaries of parameters, of which later ones take precedence
+    :param parameters: files and dictionaries of parameters; later ones have priority
     :param remappings: new names of topics by their old ones
     :param arguments: arguments of the command line
-    :param required: whether the launch ends when the process does
-    :param must_succeed: whether the launch ends when the process fails
+    :param required: whether the end of the process ends the launch
+    :param must_succeed: whether a failure of the process ends the launch
     """
     return Node(
         package=package,
         executable=executable,
-        exec_name=executable,  # what the log calls the process, in spite of the prefix
+        exec_name=executable,  # name of the process in the log, in spite of the prefix
         name=name,
         namespace=namespace,
         output='screen',
@@ -134,16 +134,16 @@ def start_node(
 
 
 def _ends_with_launch(context: LaunchContext) -> Optional[str]:
-    """Return the prefix of a command under which Linux ends it when the launch is killed."""
+    """Return the prefix of a command that Linux ends when the launch is killed."""
     if context.launch_configurations.get('launch-prefix') or not shutil.which('setpriv'):
         return None
-    return 'setpriv --pdeathsig TERM'  # a shell makes what runs in the background ignore SIGINT
+    return 'setpriv --pdeathsig TERM'  # background processes of a shell ignore SIGINT
 
 
 def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[List[Action]]:
     """End the launch, with exit code 1 if the process failed.
 
-    :raises RuntimeError: if it failed; nothing else gives a launch an exit code other than 0
+    :raises RuntimeError: if it failed, the only way to a nonzero exit code of a launch
     """
     if context.is_shutdown:
         return None
@@ -154,9 +154,9 @@ def _end_of_required(event: ProcessExited, context: LaunchContext) -> Optional[L
 def _end_of_failed(event: ProcessExited, context: LaunchContext) -> None:
     """End the launch with exit code 1 if the process failed.
 
-    :raises RuntimeError: if it failed; nothing else gives a launch an exit code other than 0
+    :raises RuntimeError: if it failed, the only way to a nonzero exit code of a launch
     """
-    # A shell's Ctrl-C reaches the node as it does the launch, and may end the node first.
+    # A shell's Ctrl-C also reaches the node, which may end first.
     if context.is_shutdown or event.returncode in (0, -signal.SIGINT):
         return
     if event.returncode < 0:

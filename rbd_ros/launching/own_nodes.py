@@ -28,16 +28,16 @@ def start_own_node(
     remappings: Optional[Dict[str, str]] = None,
     robot: str = '',
 ) -> Action:
-    """Return the action that starts one of our nodes, whose end ends the launch.
+    """Return the action that starts one of our nodes; its end ends the launch.
 
     :param context: context of the launch
     :param arguments: arguments of the launch file
     :param interface: interface of the node
-    :param parameter_file: path of the file with its parameters
+    :param parameter_file: path of its parameter file
     :param given: parameters that override the file
-    :param use_sim_time: whether it follows simulated time, if there is any
-    :param remappings: new names of topics by their old ones, beside that of the clock
-    :param robot: namespace of the node within that of all; empty: that of all
+    :param use_sim_time: whether it follows simulated time, if any
+    :param remappings: new names of topics by their old ones, in addition to the clock
+    :param robot: namespace of the node within the common one; empty: the common one
     :raises MissingError: if it is not installed
     """
     name, clock = interface.name, arguments.clock()

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Launch description of the simulator behind ros2_control: manager, controllers, publisher."""
+"""Launch description of the simulator with ros2_control: manager, controllers, publisher."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from rbd_ros.lookup.resources import resource_path
 from rbd_ros.model.bounded_yaml import compose_yaml, load_yaml
 
 PARAMETERS = 'ros__parameters'
-#: Wildcards of rcl by the expressions that they are.
+#: Wildcards of rcl by their regular expressions.
 WILDCARDS = {'/**': '(/[^/]+)*', '/*': '/[^/]+'}
 
 
 def node_parameters(file: str, node: str) -> Dict[str, Any]:
-    """Return the parameters that a file gives to a node.
+    """Return the parameters of a node in a file.
 
     :param file: path of the file
     :param node: name of the node with its namespace, such as /left/simulator
@@ -69,12 +69,12 @@ def _nodes(outer: str, content: Any) -> Iterator[Tuple[str, Dict[str, Any]]]:
 
 
 def file_in_namespace(file: str, namespace: str) -> str:
-    """Return the path of a parameter file whose nodes without a namespace are in this one.
+    """Return the path of a parameter file with unqualified nodes moved into a namespace.
 
-    Nodes with a namespace, or with a wildcard in their name, stay as they are.
+    Nodes with a namespace, or with a wildcard in their name, are unchanged.
 
     :param file: path of the file
-    :param namespace: the namespace; empty: it is that file
+    :param namespace: the namespace; empty: the given file
     """
     if not namespace:
         return file
@@ -93,33 +93,33 @@ def file_in_namespace(file: str, namespace: str) -> str:
 FILE = 'ros2_control.launch.py'
 MANAGER, PUBLISHER = 'controller_manager', 'robot_state_publisher'
 HARDWARE = 'joint_state_topic_hardware_interface'
-LOCKSTEP = 'order'  # in which the simulator waits for the manager
-ADAPTIVE = 'adaptive'  # clock_policy with which /clock comes in each cycle
+LOCKSTEP = 'order'  # the simulator waits for the manager
+ADAPTIVE = 'adaptive'  # /clock is published in each cycle
 
-#: For an empty list of controllers: `ros2 launch` takes no argument without a value.
+#: For an empty list of controllers: `ros2 launch` accepts no empty argument.
 NO_CONTROLLERS = 'none'
 
-#: How long spawners wait for the manager, and for each switch [s]: on a busy machine, each process
+#: Timeout of spawners for the manager, and for each switch [s]: on a busy machine, each process
 #: takes many seconds to start.
 TIMEOUT = 60
-#: First versions of controller_manager whose spawner takes a timeout for a switch:
-#: of ROS 2 Humble, and of Jazzy and later. Those before wait 5 s.
+#: First versions of controller_manager whose spawner has a timeout for a switch, of ROS 2 Humble,
+#: and of Jazzy and later. Earlier ones wait 5 s.
 PATIENT_SPAWNERS = ((2, 46), (4, 21))
 
-#: Packages of controllers whose type begins otherwise.
+#: Packages of controllers with another prefix in their type.
 OTHER_PACKAGES = {
     'effort_controllers/GripperActionController': 'gripper_controllers',
     'parallel_gripper_action_controller/GripperActionController': 'parallel_gripper_controller',
     'position_controllers/GripperActionController': 'gripper_controllers',
 }
 
-#: Rate of a controller_manager whose file says none [Hz].
+#: Default rate of a controller_manager [Hz].
 USUAL_UPDATE_RATE = 100
 
-#: Parameters by which controllers name a sensor. Those of `interface_names` name its interfaces.
+#: Parameters of controllers for a sensor. `interface_names` contains its interfaces.
 SENSOR_KEYS = ('sensor_name', 'pose_name', 'ft_sensor.name')
 
-#: Why parameters of the simulator are rejected.
+#: Reasons for the rejection of parameters of the simulator.
 STANDS = (
     'the controller manager and the simulator would wait for each other; call ~/pause of the '
     'simulator once the controllers are active'
@@ -129,7 +129,7 @@ RUNS_AWAY = 'simulated time would not wait for the controller manager; give a fa
 
 
 def ros2_control_launch_description() -> LaunchDescription:
-    """Return the launch description of a simulated robot behind ros2_control."""
+    """Return the launch description of a simulated robot with ros2_control."""
     interface = node_interface(SIMULATOR)
     declared = [
         declare_urdf(),
@@ -273,14 +273,14 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
 
 
 def _timeout_options(version: Tuple[int, ...]) -> List[str]:
-    """Return the options by which a spawner waits long enough, and not for ever.
+    """Return the options of a spawner for sufficient but finite timeouts.
 
-    :param version: of controller_manager
+    :param version: version of controller_manager
     """
     options = ['--controller-manager-timeout', str(TIMEOUT)]
     humble, later = PATIENT_SPAWNERS
     if humble <= version < (3,) or version >= later:
-        # The call of a switch must outlast the switch, or it is repeated.
+        # The timeout of the call must exceed that of the switch, or it is repeated.
         call = TIMEOUT + 10
         options += ['--switch-timeout', str(TIMEOUT), '--service-call-timeout', str(call)]
     return options
@@ -289,9 +289,9 @@ def _timeout_options(version: Tuple[int, ...]) -> List[str]:
 def _check_simulation(values: Mapping[str, Any]) -> None:
     """Reject parameters of the simulator with which a controller manager does not cycle.
 
-    :raises ArgumentError: naming the parameter
+    :raises ArgumentError: with the parameter
     """
-    # YAML reads `off` as false, and so does the node.
+    # YAML reads `off` as false, as in the node.
     lockstep = values['lockstep'] or 'off'
     waits = lockstep == LOCKSTEP
     for name, value, is_bad, reason in (
@@ -305,10 +305,10 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
 
 
 def _check_clock(values: Mapping[str, Any], update_rate: int) -> None:
-    """Reject a /clock by which the controller manager would miss cycles.
+    """Reject a /clock with which the controller manager would miss cycles.
 
-    :param update_rate: of the manager [Hz]
-    :raises ArgumentError: naming the parameter
+    :param update_rate: update rate of the manager [Hz]
+    :raises ArgumentError: with the parameter
     """
     every, rate = values['timestep'], values['clock_publish_rate']
     is_fixed = values['clock_policy'] != ADAPTIVE
@@ -328,12 +328,12 @@ def _check_clock(values: Mapping[str, Any], update_rate: int) -> None:
 
 
 def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...]) -> None:
-    """Reject a controller that reads a sensor whose state interfaces have no value.
+    """Reject a controller with a sensor whose state interfaces have no value.
 
-    :param name: of the controller
-    :param parameters: of the controller
+    :param name: name of the controller
+    :param parameters: parameters of the controller
     :param unread: names of these sensors
-    :raises ArgumentError: naming both
+    :raises ArgumentError: with both names
     """
     for key, value in _flat(parameters):
         names_interface = key.startswith('interface_names.')
@@ -347,7 +347,7 @@ def _check_sensors(name: str, parameters: Dict[str, Any], unread: Tuple[str, ...
 
 
 def _flat(parameters: Mapping[Any, Any], outer: str = '') -> Iterator[Tuple[str, Any]]:
-    """Yield parameters by names with dots, as nodes have them."""
+    """Yield parameters by dotted names, as in nodes."""
     for key, value in parameters.items():
         if isinstance(value, dict):
             yield from _flat(value, f'{outer}{key}.')
@@ -356,7 +356,7 @@ def _flat(parameters: Mapping[Any, Any], outer: str = '') -> Iterator[Tuple[str,
 
 
 def _package(kind: str) -> str:
-    """Package of a controller, by its type.
+    """Return the package of a controller, by its type.
 
     >>> _package('joint_trajectory_controller/JointTrajectoryController')
     'joint_trajectory_controller'
@@ -365,7 +365,7 @@ def _package(kind: str) -> str:
 
 
 def _declared(file: str, manager: str) -> Dict[str, str]:
-    """Return the types of the controllers that a file declares, by their names.
+    """Return the types of the declared controllers in a file, by name.
 
     :param manager: name of the controller manager, with its namespace
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Launch description of one node, with an argument for every parameter of the node."""
+"""Launch description of one node, with an argument for every parameter."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from rbd_ros.nodes.common.node_interface import NodeInterface
 def node_launch_description(name: str) -> LaunchDescription:
     """Return the launch description of one of our nodes.
 
-    :param name: name of the node, which is also that of its module and its executable
+    :param name: name of the node, its module and its executable
     """
     interface = node_interface(name)
     declared = [

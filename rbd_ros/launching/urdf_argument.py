@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The launch argument `urdf`: found, read and checked before any node starts."""
+"""The launch argument `urdf`, found, read and checked before any node starts."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rbd_ros.model import load_urdf, ModelError
 class LaunchedRobot:
     """The robot of a launch.
 
-    :param parameters: parameters that give a node the robot
-    :param text: its URDF, None if it comes by the topic robot_description
+    :param parameters: parameters for the robot of a node
+    :param text: its URDF; None if it comes from the topic robot_description
     """
 
     parameters: Dict[str, str]
@@ -27,7 +27,7 @@ class LaunchedRobot:
 
     @property
     def root_link(self) -> Optional[str]:
-        """Name of the root link, None if the robot is not known yet."""
+        """Name of the root link; None if the robot is not known yet."""
         if self.text is None:
             return None
         robot = ElementTree.fromstring(self.text.strip())
@@ -39,12 +39,12 @@ class LaunchedRobot:
 def launched_robot(
     urdf: str, xacro_arguments: Sequence[str] = (), package_paths: Sequence[str] = ()
 ) -> LaunchedRobot:
-    """Return the robot that the argument `urdf` means.
+    """Return the robot of the argument `urdf`.
 
     :param urdf: text of the argument
     :param xacro_arguments: words of the argument `xacro_args`
-    :param package_paths: directories in which packages are looked for first
-    :raises ArgumentError: if there is no such robot, or its description cannot become a model
+    :param package_paths: directories that are searched first for packages
+    :raises ArgumentError: if the robot does not exist, or its description is invalid
     """
     if urdf == FROM_TOPIC:
         if xacro_arguments:
@@ -59,7 +59,7 @@ def launched_robot(
         text = robot.text
     except (RobotNotFoundError, ModelError) as error:
         raise ArgumentError(f'launch argument urdf: {error}') from None
-    # Both are set, even if a parameter file sets one: a node would prefer the text.
+    # Both are set, since a node would prefer the text from a parameter file.
     if robot.expanded is None:
         given = {'robot_description': '', 'robot_description_file': str(robot.path)}
     else:

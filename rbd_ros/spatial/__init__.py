@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Spatial vector algebra (book chapter 2, appendix A): typed, compact, generic over the scalar.
 
-Joints, bodies and algorithms are not here; nothing in this folder imports another one.
+Joints, bodies and algorithms are elsewhere; this folder imports no other one.
 """
 
 from rbd_ros.spatial.inertia import ArticulatedBodyInertia, RigidBodyInertia

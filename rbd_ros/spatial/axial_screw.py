@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Axial screw transforms (book A.4): a rotation about a coordinate axis, and a shift along it.
+"""Axial screw transforms (book A.4): rotation about a coordinate axis, and translation along it.
 
 They take a third of the operations of general transforms. Two of them are the step from one
-Denavit-Hartenberg frame to the next, three any transform at all.
+Denavit-Hartenberg frame to the next; three give any transform.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from rbd_ros.spatial.transform import PluckerTransform
 
 Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyInertia)
 
-# Below this sine of the middle one of three angles, the outer two are about the same axis.
+# Below this sine of the middle one of three angles, the outer axes count as parallel.
 _PARALLEL = 1e-9
 
 
 class AxialScrew(SpatialQuantity):
     """Transform BXA by a rotation about, and a translation along, one coordinate axis.
 
-    What the rotation of matrices takes again and again is calculated once, in 2m + 3a.
+    Repeated terms of the rotation of matrices are computed once, in 2m + 3a.
 
-    :param axis: number of the axis: 0, 1 or 2 for x, y or z
-    :param c: cosine of the angle by which B is turned from A
+    :param axis: index of the axis: 0, 1 or 2 for x, y or z
+    :param c: cosine of the rotation angle from A to B
     :param s: sine of that angle
     :param d: position of the origin of B along the axis [m]
     :raises ValueError: for another axis
@@ -79,7 +79,7 @@ class AxialScrew(SpatialQuantity):
         return cls(2, cos(angle), sin(angle), d)
 
     def transform(self) -> PluckerTransform:
-        """Return the same transform as a general one."""
+        """Return the general transform."""
         i, j, k = self._order()
         rows = [[0, 0, 0], [0, 0, 0], [0, 0, 0]]
         rows[i][i], rows[i][j], rows[j][i], rows[j][j] = self.c, self.s, -self.s, self.c
@@ -89,7 +89,7 @@ class AxialScrew(SpatialQuantity):
         return PluckerTransform(linear3.matrix3(rows), linear3.vector3(r))
 
     def inverse(self) -> AxialScrew:
-        """Return the inverse transform AXB; it takes no operations but changes of sign."""
+        """Return the inverse transform AXB, which only needs changes of sign."""
         result: AxialScrew = AxialScrew.__new__(AxialScrew)
         result.axis, result.c, result.s, result.d = self.axis, self.c, -self.s, -self.d
         result.s2, result.cs, result.cs2, result.cos2 = self.s2, -self.cs, -self.cs2, self.cos2
@@ -99,8 +99,8 @@ class AxialScrew(SpatialQuantity):
         """Transform a motion, a force or an inertia from A to B coordinates (table A.5).
 
         Vectors take 10m + 6a, a rigid body's inertia 16m + 15a, an articulated body's 38m + 40a.
-        Of the latter, zeros that are known save operations: without row and column 3, as behind a
-        hinge about z, a screw about z takes 28m + 34a and keeps them, one about x or y 32m + 28a.
+        Known zeros of the latter save operations: without row and column 3, as behind a hinge
+        about z, a screw about z takes 28m + 34a and keeps them, one about x or y 32m + 28a.
 
         :raises TypeError: for anything else
         """
@@ -151,7 +151,7 @@ class AxialScrew(SpatialQuantity):
         return linear3.symmetric(linear3.matrix3(B))
 
     def _order(self) -> Tuple[int, int, int]:
-        """Return both axes that are turned, and that of the screw, in right-handed order."""
+        """Return the two rotated axes, and that of the screw, in right-handed order."""
         return (self.axis + 1) % 3, (self.axis + 2) % 3, self.axis
 
     def _turned(self, v: Vector3) -> Vector3:
@@ -167,8 +167,8 @@ class AxialScrew(SpatialQuantity):
         result[i], result[j] = v[i] + self.d * w[j], v[j] - self.d * w[i]
         return tuple(result)
 
-    # A rotation and a shift along its axis commute. Here the rotation is first, in which zeros
-    # of the matrices save most.
+    # A rotation and a translation along its axis commute. The rotation is first, since zeros of
+    # the matrices then save most.
 
     def _rigid(self, inertia: RigidBodyInertia) -> RigidBodyInertia:
         i, j, k = self._order()
@@ -213,10 +213,10 @@ def _sum(A: Symmetric3, change: list[list[Scalar]]) -> Symmetric3:
 
 
 def three_screws(X: PluckerTransform) -> Tuple[AxialScrew, AxialScrew, AxialScrew]:
-    """Return the screws about z, x and z whose product, the first rightmost, is a transform.
+    """Return screws about z, x and z whose product, the first rightmost, is a transform.
 
-    If both z axes are parallel, the third screw is a rotation alone; where they nearly are, the
-    first and the last translation become large, and the factors inaccurate.
+    For parallel z axes, the third screw is a pure rotation. For nearly parallel ones, the first
+    and last translation become large, and the factors inaccurate.
 
     :param X: transform of floats
     :return: first, second and third, so that X = third second first

@@ -94,7 +94,8 @@ class RigidBodyInertia(SpatialQuantity):
     def from_parameters(cls, parameters: Sequence[Scalar]) -> RigidBodyInertia:
         """Return the inertia with parameters (m, m cx, m cy, m cz, Ixx, Ixy, Ixz, Iyy, Iyz, Izz).
 
-        The rotational inertia is that about the origin. The dynamics are linear in these ten.
+        The rotational inertia is that about the origin. The dynamics are linear in these
+        parameters.
 
         :param parameters: (10,) [kg, kg m, kg m^2]
         """
@@ -207,9 +208,7 @@ class RigidBodyInertia(SpatialQuantity):
 
 
 class ArticulatedBodyInertia(SpatialQuantity):
-    """Articulated-body inertia [[I, H], [H^T, M]] (book 7.1).
-
-    It is the inertia that a body appears to have as part of a mechanism.
+    """Articulated-body inertia [[I, H], [H^T, M]] (book 7.1): apparent inertia of a body.
 
     :param M: lower triangle of the linear block, (6,) [kg]
     :param H: coupling block, (3, 3) [kg m]
@@ -242,7 +241,7 @@ class ArticulatedBodyInertia(SpatialQuantity):
 
     @classmethod
     def from_rigid(cls, inertia: RigidBodyInertia) -> ArticulatedBodyInertia:
-        """Return the inertia of an articulated body that is a single rigid one."""
+        """Return the inertia of an articulated body with a single rigid body."""
         m = inertia.mass
         return cls((m, 0, m, 0, 0, m), linear3.skew(inertia.h), inertia.I)
 
@@ -315,10 +314,10 @@ class ArticulatedBodyInertia(SpatialQuantity):
         )
 
     def minus_dyad(self, W: ForceVector, U: ForceVector) -> ArticulatedBodyInertia:
-        """Return IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
+        """Return IA - W U^T for dyads W U^T whose sum is symmetric, as single ones need not be.
 
-        So are the dyads of U D^-1 U^T in the articulated-body algorithm (book table 7.1). Only one
-        triangle of the symmetric blocks is computed.
+        Such are the dyads of U D^-1 U^T in the articulated-body algorithm (book table 7.1). Only
+        one triangle of the symmetric blocks is computed.
         """
         (a, b, c), (d, e, f) = W.moment, W.linear
         (p, q, r), (s, t, u) = U.moment, U.linear
@@ -362,8 +361,8 @@ class ArticulatedBodyInertia(SpatialQuantity):
         return f'ArticulatedBodyInertia(M={self.M}, H={self.H}, I={self.I})'
 
 
-# URDFs are written with few digits: an inequality counts as violated only beyond this share of the
-# largest moment, or beyond the moment of the mass at this distance (a micrometre).
+# URDFs have few digits: an inequality is violated only beyond this fraction of the largest moment,
+# or beyond the moment of the mass at this distance (a micrometer).
 RELATIVE_TOLERANCE = 1e-6
 TOLERANCE_LENGTH = 1e-6
 
@@ -371,7 +370,7 @@ TOLERANCE_LENGTH = 1e-6
 def violated_conditions(
     mass: float, center: Sequence[float], inertia: Sequence[Sequence[float]]
 ) -> List[str]:
-    """Return conditions of a physical inertia that are violated, in words; empty if there is none.
+    """Return texts about violated conditions of a physical inertia; empty without violations.
 
     :param mass: mass [kg]
     :param center: center of mass, (3,) [m]

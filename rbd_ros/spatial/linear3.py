@@ -3,8 +3,8 @@
 """Three-dimensional vectors and matrices as tuples of scalars.
 
 A vector is ``(x, y, z)``, a matrix a tuple of three rows, a symmetric matrix its lower triangle
-``(xx, yx, yy, zx, zy, zz)`` (the book's `lt`, A.3). Everything above this file is built from these
-few products, so that they work for any scalar and cost what the book's tables say.
+``(xx, yx, yy, zx, zy, zz)`` (the book's `lt`, A.3). All spatial quantities use these products, so
+they support any scalar and have the costs of the book's tables.
 """
 
 from typing import Iterable, Sequence, Tuple
@@ -17,7 +17,7 @@ Vector3 = Tuple[Scalar, Scalar, Scalar]
 Matrix3 = Tuple[Vector3, Vector3, Vector3]
 Symmetric3 = Tuple[Scalar, Scalar, Scalar, Scalar, Scalar, Scalar]
 
-# Integers, which stay exact in every kind of scalar (and add nothing to a float).
+# Integers are exact in every type of scalar (and add nothing to a float).
 ZERO3: Vector3 = (0, 0, 0)
 IDENTITY3: Matrix3 = ((1, 0, 0), (0, 1, 0), (0, 0, 1))
 
@@ -47,7 +47,7 @@ def matrix3(rows: Iterable[Iterable[Scalar]], what: str = 'matrix') -> Matrix3:
 
 
 def _plain(value: Scalar) -> Scalar:
-    """Turn NumPy's scalars into Python's own, which are faster and print better."""
+    """Convert NumPy scalars to Python's, which are faster and print better."""
     return value.item() if isinstance(value, np.generic) else value
 
 
@@ -125,9 +125,9 @@ def multiply(A: Matrix3, B: Matrix3) -> Matrix3:
 def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
     """Return the product F G of two rotation matrices, 24m + 15a.
 
-    Two columns are multiplied out, and the third is their cross product (book A.5). If a zero is
-    known in F or G, as in a rotation about a coordinate axis, the whole product takes still fewer
-    operations, so then it is multiplied out.
+    Two columns are multiplied, and the third is their cross product (book A.5). With a known zero
+    in F or G, as in a rotation about a coordinate axis, the whole product is multiplied, which
+    takes fewer operations.
     """
     if has_known_zero(F) or has_known_zero(G):
         return multiply(F, G)
@@ -139,7 +139,7 @@ def multiply_rotations(F: Matrix3, G: Matrix3) -> Matrix3:
 def multiply_rotation_chain(matrices: Sequence[Matrix3]) -> Matrix3:
     """Return the product F_1 F_2 ... F_n G of rotation matrices, (18m + 12a) n + 6m + 3a.
 
-    Two columns go through the whole chain, and the third is their cross product (book A.5).
+    Two columns are multiplied by all matrices, and the third is their cross product (book A.5).
 
     :param matrices: at least one rotation matrix, the leftmost first
     """
@@ -209,7 +209,7 @@ def lower_skew_skew(a: Vector3, b: Vector3) -> Symmetric3:
 
 
 def has_known_zero(A: Matrix3) -> bool:
-    """Return whether an element is known to be zero, so that multiplying out saves operations."""
+    """Return whether an element is a known zero, so that direct multiplication is cheaper."""
     return any(is_zero(x) for row in A for x in row)
 
 
@@ -217,9 +217,9 @@ def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
     """Rotate a symmetric matrix: the congruence E A E^T with a rotation matrix E, 28m + 29a.
 
     Source: book A.5, "Rotation of a symmetric matrix": A = L + D + v x with D isotropic and two
-    columns of L, so that only the first two columns of E matter to the product; the trace is
-    invariant. With a zero known in E, multiplying out takes no more operations and loses no digits
-    of small elements to large ones.
+    columns of L, so that only the first two columns of E affect the product; the trace is
+    invariant. With a known zero in E, direct multiplication takes no more operations and loses no
+    digits of small elements.
     """
     if has_known_zero(E):
         Y = multiply(E, full(A))
@@ -239,10 +239,10 @@ def rotate_symmetric(E: Matrix3, A: Symmetric3) -> Symmetric3:
 def rotate_general(E: Matrix3, A: Matrix3, by_trace: bool = False) -> Matrix3:
     """Rotate a general matrix: the congruence E A E^T with a rotation matrix E, 42m + 37a.
 
-    Source: book A.5, "Rotation of a general matrix", with Z11 calculated like the rest of Z (2m +
-    1a instead of 3a), which is how the totals of table A.4 come about.
+    Source: book A.5, "Rotation of a general matrix", with Z11 computed like the rest of Z (2m + 1a
+    instead of 3a), which gives the totals of table A.4.
 
-    :param by_trace: calculate Z11 from the trace, which rotation does not change: 40m + 39a
+    :param by_trace: compute Z11 from the invariant trace: 40m + 39a
     """
     if has_known_zero(E):
         return multiply(multiply(E, A), transpose(E))

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-inertia: the inertia of a body as a matrix, positive definite if a body can have it.
+"""Pseudo-inertia: inertia of a body as a matrix, positive definite if physically consistent.
 
 Source: Wensing, Kim and Slotine, "Linear matrix inequalities for physically consistent inertial
 parameter identification" (IEEE RA-L 2018); Rucker and Wensing, "Smooth parameterization of
@@ -11,9 +11,9 @@ It is the integral of density times [r; 1] [r; 1]^T over a body, r being the pos
     J = [ Sigma  h ]     Sigma = 1/2 trace(I) 1 - I,     I about the origin
         [ h^T    m ]
 
-Ten numbers are the inertia of a body with some distribution of positive density if, and only if,
-J is positive definite: positive mass, positive principal moments about the center of mass, and the
-triangle inequality between them, all in one condition.
+Ten numbers are the inertia of a body with a positive density if, and only if, J is positive
+definite. This single condition includes positive mass, positive principal moments about the center
+of mass, and the triangle inequality between them.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 
 
 def pseudo_inertia(inertia: RigidBodyInertia) -> Matrix4:
-    """Return the pseudo-inertia J of a body, (4, 4) [kg m^2, kg m, kg], for any scalar.
+    """Return the pseudo-inertia J of a body, (4, 4) [kg m^2, kg m, kg], for any type of scalar.
 
     >>> from rbd_ros.spatial.pseudo_inertia import pseudo_inertia
     >>> rod = np.diag([0.01, 0.01, 0.0])  # along z, about its center [kg m^2]
@@ -67,7 +67,7 @@ def from_pseudo_inertia(J: Matrix4) -> RigidBodyInertia:
 
 
 def from_log_cholesky(theta: ArrayLike) -> RigidBodyInertia:
-    """Return the inertia of a body for any ten numbers: smooth, and one to one.
+    """Return the inertia of a body for any ten numbers, a smooth one-to-one map.
 
     J = exp(2 alpha) U U^T, with
 
@@ -97,9 +97,9 @@ def from_log_cholesky(theta: ArrayLike) -> RigidBodyInertia:
 
 
 def log_cholesky(inertia: RigidBodyInertia) -> Floats:
-    """Return ten numbers theta of a body's inertia, the inverse of `from_log_cholesky`, (10,).
+    """Return the ten numbers theta of a body's inertia, the inverse of `from_log_cholesky`, (10,).
 
-    :raises ValueError: if no body has this inertia
+    :raises ValueError: for an unphysical inertia
 
     >>> from rbd_ros.spatial.pseudo_inertia import log_cholesky
     >>> ball = RigidBodyInertia.from_mass_center(1.0, (0.0, 0.0, 0.0), np.diag([0.4, 0.4, 0.4]))
@@ -108,7 +108,7 @@ def log_cholesky(inertia: RigidBodyInertia) -> Floats:
     """
     J = np.array(pseudo_inertia(inertia), dtype=float)
     try:
-        # The upper factor is the lower one with rows and columns in the other order.
+        # The upper factor is the lower one with reversed rows and columns.
         U = np.linalg.cholesky(J[::-1, ::-1])[::-1, ::-1]
     except np.linalg.LinAlgError:
         raise ValueError(

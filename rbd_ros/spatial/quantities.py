@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Base classes of all spatial quantities, vectors and subspaces, of six and of three dimensions.
 
-A planar quantity (rbd_ros/textbook/planar) has the verbs of the spatial one; what they do alike
-is here once.
+A planar quantity (rbd_ros/textbook/planar) has the methods of the spatial one; this module has the
+common ones.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ class SpatialQuantity:
     """Base class of everything that is not a scalar: vectors, transforms, inertias."""
 
     __slots__ = ()
-    __array_ufunc__ = None  # so that numpy.float64(2) * vector asks the vector
+    __array_ufunc__ = None  # so that numpy.float64(2) * vector calls the vector
 
 
 def require_scalar(value: Scalar, operation: str) -> None:
-    """Reject a spatial quantity or an array where a scalar belongs.
+    """Reject a spatial quantity or an array in place of a scalar.
 
-    :raises TypeError: naming the operation
+    :raises TypeError: with the operation
     """
     if isinstance(value, SpatialQuantity) or hasattr(value, '__len__'):
         raise TypeError(f'{operation}: expected a scalar, got {type(value).__name__}')
 
 
 class Vector(SpatialQuantity):
-    """Motion or force: coordinates, angular part first, which only its own space can add to."""
+    """Motion or force: coordinates, angular part first; only vectors of one space can be added."""
 
     __slots__ = ()
     _size: ClassVar[int]
@@ -107,7 +107,7 @@ class Subspace(SpatialQuantity, Generic[M, F]):
 
     @property
     def T(self) -> TransposedSubspace[M, F]:
-        """Transpose S^T, which maps forces to generalized forces."""
+        """Return the transpose S^T, which maps forces to generalized forces."""
         return TransposedSubspace(self)
 
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rotation matrices from quaternions (w, x, y, z), from roll, pitch and yaw, from axis and angle.
 
-All matrices here are active rotations R, which turn a vector, as in a pose. The coordinate
+All matrices in this module are active rotations R of a vector, as in a pose. The coordinate
 transforms E of the book are their transposes, E = R^T.
 """
 
@@ -17,16 +17,16 @@ from rbd_ros.spatial.scalar import cos, Scalar, sin
 # (w, x, y, z)
 Quaternion = Tuple[Scalar, Scalar, Scalar, Scalar]
 
-#: How far the norm of a quaternion that somebody writes may be from one; beyond, it is likely to
-#: be something else, as one with its numbers in another order among others.
+#: Tolerance of the norm of a quaternion in user input; beyond it, the numbers are probably in
+#: another order.
 NORM_TOLERANCE = 1e-3
 
 
 def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
     """Return the rotation matrix R of a quaternion (w, x, y, z); E of book eq 4.12 is R^T.
 
-    The quaternion is divided by its norm: one that has drifted from unit length still gives a
-    rotation.
+    The quaternion is normalized: one with numerical drift still gives a rotation.
+
 
     >>> from rbd_ros.spatial.rotation import quaternion_to_rotation
     >>> np.round(quaternion_to_rotation((0.0, 1.0, 0.0, 0.0)), 6)  # half a turn about x
@@ -50,8 +50,8 @@ def quaternion_to_rotation(quaternion: Sequence[Scalar]) -> Matrix3:
 def rotation_to_quaternion(R: Matrix3) -> Quaternion:
     """Return the unit quaternion (w, x, y, z) with w >= 0 of a rotation matrix of floats.
 
-    The largest component comes from the diagonal, and the others are divided by it, so nothing
-    is ever divided by a number near zero.
+    The largest component is computed from the diagonal, and the others are divided by it, which
+    avoids divisions by small numbers.
 
     >>> from rbd_ros.spatial.rotation import axis_rotation, rotation_to_quaternion
     >>> np.round(rotation_to_quaternion(axis_rotation((0.0, 0.0, 1.0), np.pi / 2)), 3)
@@ -94,8 +94,8 @@ def quaternion_product(p: Sequence[Scalar], q: Sequence[Scalar]) -> Quaternion:
 def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
     """Return the active rotation by `angle` [rad] about the unit vector `axis` (Rodrigues).
 
-    About a coordinate axis, the elements that are always zero or one are written as such, so that
-    arithmetic with them is left out.
+    About a coordinate axis, constant zeros and ones are exact, so that they need no arithmetic.
+
 
     >>> from rbd_ros.spatial.rotation import axis_rotation
     >>> np.round(axis_rotation((0.0, 0.0, 1.0), np.pi / 2), 6)  # x goes to y
@@ -124,12 +124,10 @@ def axis_rotation(axis: Vector3, angle: Scalar) -> Matrix3:
 
 
 def rpy_rotation(roll: float, pitch: float, yaw: float) -> Matrix3:
-    """Return the active rotation of URDF's fixed-axis roll, pitch, yaw.
+    """Return the active rotation of URDF's roll, pitch, yaw: R = Rz(yaw) Ry(pitch) Rx(roll).
 
-    R = Rz(yaw) Ry(pitch) Rx(roll).
-
-    A sine or cosine below 1e-15 is the rounding of a multiple of pi/2. It is made exactly zero,
-    and the other of the two exactly one, so that a rotation by 90 degrees is a permutation.
+    A sine or cosine below 1e-15 is the rounding of a multiple of pi/2. It becomes exactly zero,
+    and the other one exactly one, so that a rotation by 90 degrees is a permutation.
 
     >>> from rbd_ros.spatial.rotation import rpy_rotation
     >>> np.round(rpy_rotation(0.0, 0.0, np.pi / 2), 6)  # a yaw of 90 degrees
@@ -156,7 +154,7 @@ def _exact_turn(angle: float) -> Tuple[float, float]:
 
 
 def rotation_rates(w: Vector3, alpha: Vector3) -> Matrix3:
-    """Return the matrix Omega = alpha x + (w x)(w x), (3, 3): a point at r accelerates by Omega r.
+    """Return Omega = alpha x + (w x)(w x), (3, 3): the acceleration of a point r is Omega r.
 
     :param w: angular velocity, (3,) [rad/s]
     :param alpha: angular acceleration, (3,) [rad/s^2]

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementary functions of a generic scalar.
 
-A scalar is anything with ``+ - * /``: a float, a fraction, a dual number, a symbol. A scalar type
-that has its own sine, cosine, ... offers it as a method of that name; floats go through `math`,
-all others through NumPy. The functions here (but no spatial quantity) take arrays of values, too.
+A scalar supports ``+ - * /``: a float, a fraction, a dual number, a symbol. A scalar type may have
+methods sin, cos, ...; floats use `math`, and all others NumPy. The functions in this module (but
+no spatial quantity) also accept arrays.
 """
 
 from itertools import chain
@@ -14,7 +14,7 @@ from typing import Any, Callable, Iterable, List, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-# No type says "closed under + - * / with floats and integers", so a scalar is typed as anything.
+# No type means "closed under + - * / with floats and integers", so a scalar is typed as Any.
 Scalar = Any
 # An array of scalars: of floats, or of objects where the scalars are symbols.
 ScalarArray = NDArray[Any]
@@ -47,19 +47,19 @@ def arctan2(y: Scalar, x: Scalar) -> Scalar:
 
 
 def four_quadrant_angle(y: Scalar, x: Scalar) -> Scalar:
-    """Return the angle of the point (x, y), -pi to pi [rad]; not both are zero."""
+    """Return the angle of the point (x, y), -pi to pi [rad]; not for the origin."""
     first = arctan2(absolute(y), absolute(x))
     upper = where_positive(x, first, math.pi - first)
     return where_positive(y, upper, -upper)
 
 
 def is_zero(x: Scalar) -> bool:
-    """Return whether `x` is known to be zero; an unknown (a symbol, an array) is not."""
+    """Return whether `x` is a known zero, unlike a symbol or an array."""
     return isinstance(x, (int, float)) and x == 0
 
 
 def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
-    """Choose `yes` where `condition` > 0, `no` elsewhere; both are evaluated."""
+    """Return `yes` where `condition` > 0, otherwise `no`; both are evaluated."""
     method = getattr(condition, 'where_positive', None)
     if method is not None:
         return method(yes, no)
@@ -71,7 +71,7 @@ def where_positive(condition: Scalar, yes: Scalar, no: Scalar) -> Scalar:
 def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
     """Return the scalar product of two sequences of equal length.
 
-    For texts with a great many of them, which a scalar type may treat each as one operation.
+    It is for functions with many of them: a scalar type may treat each as one operation.
     """
     for x in chain(a, b):
         method = getattr(x, 'inner_product', None)
@@ -83,8 +83,8 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 def simd_hint(*sequences: Iterable[Scalar]) -> None:
     """Declare that corresponding elements of sequences come from the same operations.
 
-    No result depends on it but by rounding, and speed may: machine code of what has such sequences
-    is in an order that needs few registers.
+    It affects results by rounding only, but may affect speed: machine code of such sequences is
+    ordered for few registers.
     """
     for values in zip(*sequences):
         for k, x in enumerate(values):
@@ -99,16 +99,16 @@ def derivatives(
     at: Sequence[Scalar],
     rates: Sequence[Sequence[Scalar]],
 ) -> List[List[Scalar]]:
-    """Return the derivatives of a function along directions in which its arguments move.
+    """Return the derivatives of a function along directions of its arguments.
 
-    For scalars that know what is computed from them, such as symbols.
+    Only for scalars that record their operations, such as symbols.
 
-    :param function: from a list of scalars to its values
-    :param at: arguments where the derivatives are taken
-    :param rates: rates of the arguments along each direction, (directions, len(at)); what is zero
-        along all of them is held
+    :param function: function from a list of scalars to its values
+    :param at: arguments at which to differentiate
+    :param rates: rates of the arguments along each direction, (directions, len(at)); arguments
+        with only zero rates are constant
     :return: a row for each value, a column for each direction
-    :raises TypeError: if no argument knows what is computed from it
+    :raises TypeError: if no argument records its operations
     """
     for x in at:
         method = getattr(x, 'derivatives', None)
@@ -124,7 +124,7 @@ def absolute(x: Scalar) -> Scalar:
 
 
 def maximum(values: Iterable[Scalar]) -> Scalar:
-    """Return the maximum of some values, of which there must be at least one."""
+    """Return the maximum of at least one value."""
     values = iter(values)
     result = next(values)
     for value in values:
@@ -141,7 +141,7 @@ def _call(function: str, x: Scalar) -> Scalar:
     if type(x) is float:
         try:
             return getattr(math, function)(x)
-        except ValueError:  # sin(inf) is NaN, as inf - inf is; math alone would raise
+        except ValueError:  # sin(inf) is NaN, like inf - inf; math alone would raise
             return math.nan
     method = getattr(x, function, None)
     return method() if method is not None else getattr(np, function)(x)

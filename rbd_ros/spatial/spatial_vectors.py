@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Motion vectors (space M6) and force vectors (space F6) in Pluecker coordinates.
 
-The angular part comes first (book 2.2 to 2.9). The two spaces are dual: a motion and a force have
-a scalar product, the power, but two motions have none. Whatever the book's rules of use (2.7)
-forbid raises TypeError here.
+The angular part comes first (book 2.2 to 2.9). The two spaces are dual: the scalar product of a
+motion and a force is the power, but two motions have none. Operations that the book's rules of use
+(2.7) forbid raise TypeError.
 """
 
 from __future__ import annotations
@@ -146,10 +146,7 @@ class MotionVector(_SpatialVector):
         )
 
     def velocity_at(self, point: Vector3) -> Vector3:
-        """Return the velocity (3,) of the body-fixed point at `point`, v_O + omega x OP.
-
-        Book eq 2.1.
-        """
+        """Return the velocity (3,) of the body-fixed `point`, v_O + omega x OP (eq 2.1)."""
         return linear3.add(self._lower, linear3.cross(self._upper, linear3.vector3(point)))
 
     def cross_matrix(self) -> ScalarArray:
@@ -222,7 +219,7 @@ class ForceVector(_SpatialVector):
         return motion.dot(self)
 
     def cross(self, other: object) -> NoReturn:
-        """Raise TypeError: a force can be the right operand of a cross product only.
+        """Raise TypeError: a force can only be the right operand of a cross product.
 
         :raises TypeError: always
         """

@@ -20,7 +20,7 @@ Q = TypeVar('Q', MotionVector, ForceVector, RigidBodyInertia, ArticulatedBodyIne
 
 
 class PluckerTransform(SpatialQuantity):
-    """Transform BXA from A to B coordinates, kept as (E, r): 12 numbers instead of 36.
+    """Transform BXA from A to B coordinates, stored as (E, r): 12 numbers instead of 36.
 
     :param E: coordinate rotation from A to B, (3, 3); the transpose of the rotation of a URDF or
         tf2 pose
@@ -121,7 +121,7 @@ class PluckerTransform(SpatialQuantity):
     def from_quaternion(cls, quaternion: Sequence[Scalar], r: Vector3 = ZERO3) -> PluckerTransform:
         """Return the transform from A to B, from the pose of B in A by quaternion and position.
 
-        :param quaternion: orientation of B in A, (w, x, y, z), of any length but zero
+        :param quaternion: orientation of B in A, (w, x, y, z), not zero
         :param r: position of the origin of B in A coordinates, (3,) [m]
         """
         return cls(linear3.transpose(quaternion_to_rotation(quaternion)), r)
@@ -169,17 +169,14 @@ class PluckerTransform(SpatialQuantity):
         )
 
     def quaternion(self) -> Quaternion:
-        """Return the orientation of B in A as the unit quaternion (w, x, y, z) with w >= 0.
-
-        Floats only.
-        """
+        """Return the numeric orientation of B in A as the unit quaternion (w, x, y, z), w >= 0."""
         return rotation_to_quaternion(linear3.transpose(self.E))
 
     def displacement(self) -> MotionVector:
         """Return the velocity from A to B in unit time, to second order: XtoV of table A.2.
 
-        It has the same coordinates in A and B, and is exact where B is not turned; elsewhere its
-        error is of the order of the angle squared.
+        It has the same coordinates in A and B, and is exact without rotation; otherwise its error
+        is of second order in the angle.
         """
         r_rows = [linear3.cross(self.r, row) for row in self.E]  # -E r x
         return MotionVector(

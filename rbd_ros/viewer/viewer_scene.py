@@ -59,8 +59,8 @@ class Scene:
     :param parts: triangles of meshes, in meters
     :param notices: texts about shapes that differ from their files
     :param objects: movable objects of the world, whose poses may be given
-    :param start: poses of these at the start, (O, 4, 4)
-    :param grounds: planes of the world; None where there is no world
+    :param start: their initial poses, (O, 4, 4)
+    :param grounds: planes of the world; None without a world
     :param weight: weight of all that moves, which arrows of forces are drawn to the scale of [N]
     :param collision: collision shapes of links that are drawn by other ones
     :param joints: joints of one degree of freedom of the robot
@@ -155,8 +155,7 @@ def make_scene(
         'collision'
     :param triangles: how many triangles the meshes may have together, of collision shapes that are
         hidden behind visual ones a fifth of it in addition
-    :param world: what is around the robot: a world file or its content (docs/world.md), or what
-        `read_world` made of it
+    :param world: a world file or its content (docs/world.md), or the result of `read_world`
     :raises ValueError: for other shapes
     :raises WorldFileError: for an error in the world
 

@@ -37,12 +37,12 @@ class WatchSession:
 
     If there are movable objects, it also follows those of a simulator node.
 
-    :param robot: the robot that is watched, with those of its world that move
-    :param scene: what is drawn
+    :param robot: the watched robot, including movable robots of its world
+    :param scene: the drawn scene
     :param namespace: namespace of the topics, as '/left'; '' for none
     :param port: its port; 0 for any that is free
     :param host: see `LivePage`
-    :raises ValueError: if there is no rclpy, the namespace is none, or the port cannot be used
+    :raises ValueError: if rclpy is missing, the namespace is invalid, or the port cannot be used
     """
 
     def __init__(

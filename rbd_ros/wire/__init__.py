@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized messages read and filled in with NumPy, without an object for every name and number.
+"""Serialized messages read and written with NumPy, without an object per name and number.
 
-For subscriptions made with `raw=True` and for `publisher.publish(bytes)`. A message is plain CDR
-(OMG DDSI-RTPS 10.2): an encapsulation of four bytes, then the fields one after another, each
-aligned to its size counted from byte four. Whatever bytes come in, reading costs a bounded time
-and raises nothing but `WireError`. Nothing here needs rclpy.
+For subscriptions with `raw=True` and for `publisher.publish(bytes)`. A message is plain CDR (OMG
+DDSI-RTPS 10.2): an encapsulation of four bytes, then the fields, each aligned to its size counted
+from byte four. For any input, reading takes a bounded time and only raises `WireError`. This
+package does not need rclpy.
 
 The names below are loaded on first use.
 """

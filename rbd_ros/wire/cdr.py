@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plain CDR, field by field: a cursor that reads within bounds, and memory for a message to send.
+"""Plain CDR, field by field: a cursor that reads within bounds, and a buffer for messages.
 
-Padding is never compared or checked: middlewares leave in it whatever the memory held before.
+Padding is never compared or checked, since middlewares do not clear it.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 NANOSECONDS = 1_000_000_000
 HEADER = 4  # bytes of the encapsulation; alignment counts from here
-MAX_NAMES = 1024  # joint names in a message; one with more is rejected
-LITTLE_ENDIAN = b'\x00\x01\x00\x00'  # the encapsulation of what is written here
+MAX_NAMES = 1024  # maximum number of joint names in a message
+LITTLE_ENDIAN = b'\x00\x01\x00\x00'  # encapsulation of written messages
 
 UNSIGNED = {order: struct.Struct(f'{order}I').unpack_from for order in '<>'}
 _STAMP = {order: struct.Struct(f'{order}iI').unpack_from for order in '<>'}
@@ -23,10 +23,10 @@ _PACK_STAMP = struct.Struct('<iI').pack
 
 
 class WireError(ValueError):
-    """The bytes are not a message of the expected type, or one that cannot be used.
+    """The bytes are not a message of the expected type, or an unusable one.
 
-    :param code: short kind of problem, for counting
-    :param text: what is wrong, with numbers
+    :param code: short classification, for counting
+    :param text: problem, with numbers
     """
 
     def __init__(self, code: str, text: str):
@@ -35,9 +35,9 @@ class WireError(ValueError):
 
 
 def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
-    """Return the bytes of a time as messages carry it.
+    """Return the bytes of a time in a message.
 
-    :raises ValueError: if it does not fit
+    :raises ValueError: if it is out of range
     """
     try:
         return _PACK_STAMP(seconds, nanoseconds)
@@ -48,16 +48,16 @@ def packed_stamp(seconds: int, nanoseconds: int) -> bytes:
 
 
 def aligned(at: int, size: int) -> int:
-    """Return the first place from `at` on of an element of `size` bytes, a power of two."""
+    """Return the first offset >= `at` for an element of `size` bytes, a power of two."""
     return ((at - HEADER + size - 1) & -size) + HEADER
 
 
 class Cursor:
-    """Reads a message from front to back, never beyond its end.
+    """Reads a message sequentially, never beyond its end.
 
     :param data: the message with its encapsulation
     :param max_size: maximum size [bytes]
-    :raises WireError: if it is larger, or is not plain CDR
+    :raises WireError: if it is larger, or not plain CDR
     """
 
     def __init__(self, data: bytes, max_size: int):
@@ -74,14 +74,14 @@ class Cursor:
             )
         self.data, self.size, self.at = data, size, HEADER
         self.order = '<' if data[1] else '>'
-        self.padding: List[Tuple[int, int]] = []  # gaps passed since they were last cleared
+        self.padding: List[Tuple[int, int]] = []  # padding since last cleared
 
     def truncated(self, what: str) -> WireError:
         """Return the error for a message that ends within `what`."""
         return WireError('truncated', f'the message ends within {what}')
 
     def align(self, size: int) -> None:
-        """Pass the padding before an element of `size` bytes."""
+        """Skip the padding before an element of `size` bytes."""
         at = aligned(self.at, size)
         if at != self.at:
             self.padding.append((self.at, at))
@@ -96,7 +96,7 @@ class Cursor:
         return seconds * NANOSECONDS + nanoseconds
 
     def unsigned(self, what: str) -> int:
-        """Return the unsigned integer of 32 bits."""
+        """Return an unsigned 32-bit integer."""
         self.align(4)
         if self.at + 4 > self.size:
             raise self.truncated(what)
@@ -108,7 +108,7 @@ class Cursor:
         """Return the number of elements of a sequence.
 
         :param min_size: minimum size of an element [bytes]
-        :raises WireError: if the rest of the message is too short for that many
+        :raises WireError: if the rest of the message is too short
         """
         count = self.unsigned(what)
         if count * min_size > self.size - self.at:
@@ -118,7 +118,7 @@ class Cursor:
         return count
 
     def doubles(self, what: str, count: int) -> int:
-        """Pass `count` floating-point numbers; return where they begin."""
+        """Skip `count` floating-point numbers; return their offset."""
         if not count:
             return self.at
         self.align(8)
@@ -137,7 +137,7 @@ class Cursor:
         return values.astype(float, copy=False)
 
     def text(self, what: str) -> bytes:
-        """Return the bytes of a string without its final zero."""
+        """Return the bytes of a string without the final zero."""
         length = self.unsigned(what)
         end = self.at + length
         if end > self.size:
@@ -150,14 +150,14 @@ class Cursor:
     def names(self, most: int = MAX_NAMES) -> Tuple[str, ...]:
         """Return the sequence of joint names.
 
-        :raises WireError: if there are more than `most` of them, or they are not UTF-8
+        :raises WireError: if there are more than `most`, or they are not UTF-8
         """
         count = self.unsigned('the joint names')
         if count > most:
             raise WireError(
                 'too many names', f'{count} joint names, more than the limit of {most}'
             )
-        if count * 5 > self.size - self.at:  # of each there are its length and a final zero
+        if count * 5 > self.size - self.at:  # each has a length and a final zero
             raise self.truncated(f'the {count} joint names')
         data, size, padding, unsigned = self.data, self.size, self.padding, UNSIGNED[self.order]
         found, at = [], self.at
@@ -184,29 +184,29 @@ class Cursor:
 
 
 class MessageBuffer:
-    """A message to be sent again and again, built once and then changed in place.
+    """A message for repeated publishing, built once and then changed in place.
 
-    Numbers lie at addresses that are multiples of their size, so that NumPy is quick with them.
+    Numbers are aligned in memory, which NumPy needs for speed.
     """
 
     def __init__(self) -> None:
         self._parts = bytearray(LITTLE_ENDIAN)
         self._arrays: List[Tuple[int, int]] = []
-        self.bytes = memoryview(b'')  # the whole message, once it is finished
+        self.bytes = memoryview(b'')  # the whole message, after `finish`
 
     def align(self, size: int) -> None:
         """Append padding before an element of `size` bytes."""
         self._parts += bytes(aligned(len(self._parts), size) - len(self._parts))
 
     def unsigned(self, value: int) -> None:
-        """Append an unsigned integer of 32 bits."""
+        """Append an unsigned 32-bit integer."""
         self.align(4)
         self._parts += struct.pack('<I', value)
 
     def text(self, value: str) -> None:
         """Append a string.
 
-        :raises ValueError: if it contains a zero byte or cannot be encoded
+        :raises ValueError: if it has a zero byte or cannot be encoded
         """
         if '\0' in value:
             raise ValueError(f'{value!r} contains a zero byte')
@@ -221,19 +221,19 @@ class MessageBuffer:
             self.text(value)
 
     def stamp(self) -> int:
-        """Append a time of zero; return where it begins."""
+        """Append a time of zero; return its offset."""
         self.align(4)
         begin = len(self._parts)
         self._parts += bytes(8)
         return begin
 
     def array(self, count: int) -> None:
-        """Append a sequence of floating-point numbers, all zero."""
+        """Append a sequence of floating-point numbers, initially zero."""
         self.unsigned(count)
         self.numbers(count)
 
     def numbers(self, count: int) -> None:
-        """Append floating-point numbers without their count, all zero."""
+        """Append floating-point numbers without a count, initially zero."""
         if count:
             self.align(8)
         self._arrays.append((len(self._parts), count))
@@ -242,7 +242,7 @@ class MessageBuffer:
     def finish(self) -> List[np.ndarray]:
         """Allocate the message; nothing can be appended afterwards.
 
-        :return: views of the arrays, in the order in which they were appended
+        :return: views of the arrays, in order
         """
         size = len(self._parts)
         room = np.zeros(size + 16, dtype=np.uint8)
@@ -258,9 +258,9 @@ class MessageBuffer:
 
 
 class StampedMessage:
-    """A message that begins with a time, to be published again and again.
+    """A message with a leading time stamp, for repeated publishing.
 
-    :param memory: the message, finished
+    :param memory: the finished message
     """
 
     def __init__(self, memory: MessageBuffer):
@@ -269,9 +269,9 @@ class StampedMessage:
     def set_stamp(self, seconds: int, nanoseconds: int) -> None:
         """Write the time.
 
-        :param seconds: may be negative [s]
-        :param nanoseconds: what is left, counted forward [ns]
-        :raises ValueError: if it does not fit
+        :param seconds: seconds, may be negative [s]
+        :param nanoseconds: nonnegative remainder [ns]
+        :raises ValueError: if it is out of range
         """
         self._stamp[:] = packed_stamp(seconds, nanoseconds)
 
@@ -280,5 +280,5 @@ class StampedMessage:
         self._stamp[:] = packed_stamp(time // NANOSECONDS, time % NANOSECONDS)
 
     def data(self) -> bytes:
-        """Return the bytes of the message in its present state."""
+        """Return the bytes of the message."""
         return self._bytes.tobytes()

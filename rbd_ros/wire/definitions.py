@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Definitions of the recorded messages in the words of ROS 2 (schema `ros2msg`)."""
+"""Definitions of the recorded messages in the format of ROS 2 (schema `ros2msg`)."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ DEFINITIONS: Dict[str, str] = {
 
 
 def ros2msg_schema(kind: str) -> bytes:
-    """Return the schema of a type of messages, with all types that are in it.
+    """Return the schema of a message type, with all types in it.
 
     :param kind: one of `DEFINITIONS`
 
@@ -57,6 +57,6 @@ def ros2msg_schema(kind: str) -> bytes:
 
 
 def _types_in(text: str) -> List[str]:
-    """Return the types of messages among those of the fields."""
+    """Return the message types of the fields."""
     words = [line.split()[0].removesuffix('[]') for line in text.splitlines()]
     return [word.replace('/', '/msg/') for word in dict.fromkeys(words) if '/' in word]

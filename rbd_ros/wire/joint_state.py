@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""JointState: read by recognizing the layout of a publisher's messages, written in place."""
+"""JointState: read by the layout of a publisher's messages, written in place."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from rbd_ros.wire.cdr import Cursor, MessageBuffer, NANOSECONDS, StampedMessage
 from rbd_ros.wire.pattern import make_pattern, Pattern
 
 FIELDS = ('position', 'velocity', 'effort')
-STAMP, FRAME = 4, 12  # where in a message the time stamp and the name of the frame are
+STAMP, FRAME = 4, 12  # offsets of time stamp and frame name in a message
 
 MAX_BYTES = 1 << 18  # maximum size of a message [bytes]; 1024 joints take some 90 000
-MAX_LAYOUTS = 16  # a publisher that invents layouts must not fill the memory
+MAX_LAYOUTS = 16  # limit of remembered layouts
 MAX_NAME_LISTS = 64
 
 
 class NameList:
-    """Joint names of a message; the same object for the same names in the same order.
+    """Joint names of a message; one object per list of names.
 
     :param names: the names, in the order of the message
     """
@@ -37,11 +37,10 @@ class NameList:
 
 
 class JointStateData:
-    """Content of a JointState; a field that is empty is None.
+    """Content of a JointState; an empty field is None.
 
-    Lengths are unchanged: a field need not have as many numbers as there are names. Arrays
-    cannot be written to. They change with the next message of the same layout: copy what must
-    last longer.
+    Lengths are not checked: a field may have another length than the names. Arrays are read-only.
+    The next message of the same layout overwrites them, so copy them if necessary.
 
     :param stamp: time of the header [ns]
     :param names: joint names
@@ -65,7 +64,7 @@ class JointStateData:
 
 
 class _Layout:
-    """Place of each field in messages with one frame, one list of names and the same counts.
+    """Offsets of the fields in messages with one frame, one list of names and the same counts.
 
     :param cursor: cursor at the beginning of a message
     :param names: known lists of names, by content
@@ -97,9 +96,9 @@ class _Layout:
         filled = [k for k in range(len(FIELDS)) if counts[k]]
         self._begin = values[filled[0]] if filled else 0
         self._end = values[filled[-1]] + 8 * counts[filled[-1]] if filled else 0
-        # Numbers are aligned to 8 bytes, so the whole rest is one array, counts and padding too.
+        # Numbers are aligned to 8 bytes, so the rest is one array, including counts and padding.
         numbers = np.zeros((self._end - self._begin) // 8)
-        # A memoryview of nothing cannot be cast.
+        # An empty memoryview cannot be cast.
         self._bytes = memoryview(numbers).cast('B') if filled else memoryview(bytearray())
         kind = np.dtype(f'{order}f8')
         self._foreign = None if kind.isnative else (np.zeros_like(numbers), numbers.view(kind))
@@ -136,8 +135,8 @@ class _Layout:
     def load(self, data: bytes) -> bool:
         """Fill `state` from a message; return whether it has this layout.
 
-        Not only few operations, but few different ones: once in a millisecond, most of them have
-        left the processor's caches.
+        It uses few different operations: at 1 kHz, most of the interpreter's code has left the
+        processor's caches.
         """
         if not self._min_size <= len(data) <= MAX_BYTES:
             return False
@@ -145,7 +144,7 @@ class _Layout:
         if (kind, positions, velocities, efforts) != self._fixed:
             return False
         if not data.startswith(self._raw, FRAME):
-            # Other bytes may still mean the same names: publishers do not clear the padding.
+            # Other bytes may mean the same names, since publishers do not clear the padding.
             raw = data[FRAME : self._head]
             if int.from_bytes(raw, 'little') & self._mask != self._key:
                 return False
@@ -163,32 +162,32 @@ def _interned(names: Tuple[str, ...], known: Dict[Tuple[str, ...], NameList]) ->
     found = known.pop(names, None) or NameList(names)
     if len(known) >= MAX_NAME_LISTS:
         del known[next(iter(known))]
-    known[names] = found  # at the end: what has not been used for longest is dropped first
+    known[names] = found  # at the end: the least recently used one is dropped first
     return found
 
 
 class JointStateReader:
-    """Reader of JointState messages, which reads a known publisher's without decoding each name.
+    """Reader of JointState messages that decodes names only for a new layout.
 
-    Not for use by two threads at once.
+    Not thread-safe.
     """
 
     def __init__(self) -> None:
         self._layouts: List[_Layout] = []
         self._names: Dict[Tuple[str, ...], NameList] = {}
-        #: Layout of the last message, the same object for messages that are alike but for numbers
+        #: Layout of the last message, one object for messages that only differ in numbers
         self.layout: Optional[_Layout] = None
 
     @property
     def layouts(self) -> int:
-        """Number of layouts that are remembered."""
+        """Number of remembered layouts."""
         return len(self._layouts)
 
     def read(self, data: bytes) -> JointStateData:
         """Return the content of a message, valid until the next one is read.
 
-        :param data: the serialized message
-        :raises WireError: if it cannot be used
+        :param data: serialized message
+        :raises WireError: if it is invalid
         """
         layout = self.layout
         if layout is None or not layout.load(data):
@@ -198,13 +197,13 @@ class JointStateReader:
     def pattern(self, reads: int) -> Optional[Pattern]:
         """Return the pattern of the last message; None if it is not native, or too new.
 
-        :param reads: how many messages of its layout must have been read
+        :param reads: required number of messages of its layout
         """
         enough = self.layout is not None and self.layout.reads >= reads
         return self.layout.pattern() if enough else None
 
     def _find(self, data: bytes) -> _Layout:
-        """Load a message into the layout that it has, one that is known or a new one."""
+        """Load a message into its layout, a known or a new one."""
         for layout in self._layouts:
             if layout.load(data):
                 return layout
@@ -217,14 +216,14 @@ class JointStateReader:
 
 
 class JointStateWriter(StampedMessage):
-    """A JointState to be published again and again, its numbers filled in through NumPy views.
+    """A JointState for repeated publishing, with NumPy views of its numbers.
 
-    The views `position`, `velocity` and `effort` are (n,), or (0,) where the message carries none.
+    The views `position`, `velocity` and `effort` are (n,), or (0,) for missing fields.
 
     :param names: joint names, in the order of the views
-    :param fields: which of position, velocity and effort the message carries
+    :param fields: fields of the message: position, velocity, effort
     :param frame_id: frame of the header
-    :raises ValueError: for names that a message cannot carry
+    :raises ValueError: for invalid names
     """
 
     def __init__(self, names: Sequence[str], fields: Sequence[str] = FIELDS, frame_id: str = ''):

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""JointTrajectory: many points read at once where they are alike, one by one where they are not.
+"""JointTrajectory: equal points are read in bulk, others one by one.
 
-The place of a point depends on what all points before it carry. Points with the same counts follow
-each other at equal distances (from the second on: the first may begin at another alignment), so a
-run of them is found by comparing the counts at those distances.
+The offset of a point depends on the content of all points before it. Points with equal counts have
+equal distances (from the second on: the first may have another alignment), so a run of them is
+found by comparing the counts at those distances.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ import numpy as np
 
 from rbd_ros.wire.cdr import aligned, Cursor, NANOSECONDS, UNSIGNED, WireError
 
-FIELDS = ('positions', 'velocities', 'accelerations')  # that are read
+FIELDS = ('positions', 'velocities', 'accelerations')  # fields that are read
 ALL_FIELDS = (*FIELDS, 'effort')  # in the order of the message
-_TIME = 2 * len(FIELDS)  # row of the table with the places of the times
+_TIME = 2 * len(FIELDS)  # row of the table with the offsets of the times
 
 MAX_BYTES = 1 << 26  # maximum size of a message [bytes]
 MAX_POINTS = 250_000
 MIN_POINT_SIZE = 24  # bytes: four counts and a time
 
-# Runs shorter than this are no faster than points one by one; so many of them are tried.
+# Minimum length of a run that is faster than single points, and maximum number of trials.
 SHORT_RUN = 64
 SHORT_RUNS = 8
-SOME = 512  # points one by one before they are entered in the table
+SOME = 512  # single points between two entries in the table
 
-PIECE = 1 << 19  # bytes that are copied at once: other threads must get their turn
+PIECE = 1 << 19  # bytes per copy, so that other threads run
 
 
 class JointTrajectoryData(NamedTuple):
@@ -54,9 +54,9 @@ class JointTrajectoryReader:
     """Reader of JointTrajectory messages."""
 
     def read(self, data: bytes) -> JointTrajectoryData:
-        """Return the content of a message; its efforts are skipped.
+        """Return the content of a message without efforts.
 
-        :raises WireError: if it cannot be used, or its points do not carry a number for each joint
+        :raises WireError: if it is invalid, or a point lacks a number for a joint
         """
         cursor = Cursor(data, MAX_BYTES)
         stamp = cursor.stamp()
@@ -79,7 +79,7 @@ class JointTrajectoryReader:
 
 
 def _table(cursor: Cursor, count: int, joints: int) -> np.ndarray:
-    """Return the fields' counts and places, and the place of the time of all points, (7, P)."""
+    """Return counts and offsets of fields, and the offset of the time of all points, (7, P)."""
     table = np.empty((_TIME + 1, count), dtype=np.int64)
     point, short = 0, 0
     while count - point >= SHORT_RUN and short < SHORT_RUNS:
@@ -117,10 +117,10 @@ def _alike(
 
 
 def _point(cursor: Cursor, point: int, joints: int) -> Tuple[Tuple[int, ...], List[int], int]:
-    """Pass one point.
+    """Skip one point.
 
-    :return: its column of the table; where its four counts are; its number of efforts
-    :raises WireError: if it is not whole, or has not as many numbers as there are joints
+    :return: its column of the table; offsets of its four counts; its number of efforts
+    :raises WireError: if it is incomplete, or lacks numbers for joints
     """
     data, size, unsigned, at = cursor.data, cursor.size, UNSIGNED[cursor.order], cursor.at
     counts, counts_at, values_at = [], [], []
@@ -153,7 +153,7 @@ def _wrong_length(point: int, count: int, field: str, joints: int) -> WireError:
 
 
 def _column(cursor: Cursor, table: np.ndarray, field: int, joints: int) -> Optional[np.ndarray]:
-    """Return the numbers of one field of all points, (P, n), or None if it may be empty and is."""
+    """Return one field of all points, (P, n), or None if it is optional and empty."""
     counts, places = table[field], table[len(FIELDS) + field]
     if field and not counts.any():
         return None
@@ -167,10 +167,10 @@ def _column(cursor: Cursor, table: np.ndarray, field: int, joints: int) -> Optio
 
 
 def _gather(cursor: Cursor, places: np.ndarray, width: int) -> np.ndarray:
-    """Copy `width` bytes from each place, (P,) of type void."""
+    """Copy `width` bytes from each offset, (P,) of type void."""
     if not len(places):
         return np.zeros(0, dtype=f'V{width}')
-    # Every byte begins an element; the elements overlap.
+    # An element begins at every byte; elements overlap.
     windows = np.ndarray(cursor.size - width + 1, f'V{width}', buffer=cursor.data, strides=(1,))
     found = np.empty(len(places), dtype=windows.dtype)
     step = max(1, PIECE // width)

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Writer and reader of MCAP files, by the library mcap if it is installed.
+"""Writer and reader of MCAP files, with the optional library mcap.
 
-Files are written chunk by chunk, so that of one that was cut off all whole chunks are there; they
-are read as far as they go.
+Files are written in chunks, so that a truncated file keeps all complete chunks; reading goes as
+far as possible.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Any, Dict, Iterator, List, Mapping, NamedTuple, Optional, Typ
 
 from rbd_ros.bounded_files import MAX_RECORDING, open_regular, unpacked, unpacked_file
 
-#: Profile of files whose messages are those of ROS 2, with schemas ros2msg.
+#: Profile of files with ROS 2 messages and ros2msg schemas.
 ROS2 = 'ros2'
-#: Size of a chunk before it is compressed [bytes]: what may be lost when the writer is killed.
+#: Size of a chunk before compression [bytes], the possible loss if the writer is killed.
 CHUNK = 1 << 16
-#: Maximum size of a record that is read [bytes].
+#: Maximum size of a record [bytes].
 MAX_BYTES = 1 << 30
 
 
 class McapFileError(ValueError):
-    """A file that is no MCAP file or cannot be one, or the library is missing, and the cure."""
+    """An invalid MCAP file, or a missing library; the message gives the cure."""
 
 
 def unavailable_reason() -> str:
-    """Return the reason why there is no MCAP file, and the cure; '' if there can be one.
+    """Return why MCAP files are not available, and the cure; '' if they are.
 
     >>> from rbd_ros.wire.mcap_files import unavailable_reason
     >>> unavailable_reason() == '' or 'pip install' in unavailable_reason()
@@ -42,11 +42,11 @@ def unavailable_reason() -> str:
 
 
 class McapWriter:
-    """An MCAP file that is being written; a context manager.
+    """An MCAP file for writing; a context manager.
 
     :param profile: '' or `ROS2`
-    :raises McapFileError: if there is no library, or the file cannot be begun
-    :raises OSError: in `write` and `close`, as if the disk is full
+    :raises McapFileError: if the library is missing, or the file cannot be created
+    :raises OSError: in `write` and `close`, for example if the disk is full
 
     >>> import os, tempfile
     >>> from rbd_ros.wire.mcap_files import McapReader, McapWriter
@@ -90,10 +90,10 @@ class McapWriter:
         """Return the number of a new channel.
 
         :param name: name of its schema
-        :param encoding: of the schema: 'ros2msg', 'jsonschema'
+        :param encoding: encoding of the schema: 'ros2msg', 'jsonschema'
         :param schema: the schema itself
         :param messages: encoding of its messages: 'cdr', 'json'
-        :param metadata: what else there is to say of it
+        :param metadata: further metadata
         """
         key = (name, encoding, schema)
         if key not in self._schemas:
@@ -105,7 +105,7 @@ class McapWriter:
         """Add a message.
 
         :param channel: see `channel`
-        :param time: when it was recorded [ns]
+        :param time: time of recording [ns]
         :param data: the message
         """
         self._writer.add_message(channel, time, data, time)
@@ -114,14 +114,14 @@ class McapWriter:
             self.flush()
 
     def metadata(self, name: str, values: Mapping[str, str]) -> None:
-        """Add metadata, which are in the file at once."""
+        """Add metadata, and flush them to the file."""
         self._writer.add_metadata(name, dict(values))
         self.flush()
 
     def flush(self) -> None:
-        """Flush all that was written to the file."""
+        """Flush all data to the file."""
         self._unflushed = 0
-        # Older libraries finish chunks by their size alone.
+        # Older libraries finish chunks by size only.
         getattr(self._writer, 'flush', self._stream.flush)()
 
     def close(self) -> None:
@@ -147,8 +147,8 @@ class Found(NamedTuple):
     """A message of a file.
 
     :param schema: name of its schema, '' without one
-    :param encoding: of the message: 'cdr', 'json'
-    :param time: when it was recorded [ns]
+    :param encoding: encoding of the message: 'cdr', 'json'
+    :param time: time of recording [ns]
     :param data: the message
     """
 
@@ -160,7 +160,7 @@ class Found(NamedTuple):
 
 
 def _records(reader: Any) -> Iterator[Any]:
-    """Yield the records of a file and of its chunks, which are unpacked up to a bound.
+    """Yield the records of a file and of its chunks, which are decompressed up to a bound.
 
     :raises Exception: of the library and of decompressors
     """
@@ -176,7 +176,7 @@ def _records(reader: Any) -> Iterator[Any]:
 
 
 def _unpacked(chunk: Any) -> bytes:
-    """Return the content of a chunk: the library unpacks however much there is."""
+    """Return the content of a chunk of bounded size; the library has no bound."""
     size: int = chunk.uncompressed_size
     if size > MAX_BYTES:
         raise ValueError(f'a chunk has {size} bytes, more than the limit of {MAX_BYTES}')
@@ -197,19 +197,19 @@ def _unpacked(chunk: Any) -> bytes:
 class McapReader:
     """Reader of an MCAP file, also a truncated one; can be iterated repeatedly.
 
-    Bags of ROS 2 may be compressed as a whole or message by message, both by zstd.
+    ROS 2 bags may be compressed as a whole or message by message, both by zstd.
 
-    :raises McapFileError: while it is iterated over, if it is none, or there is no library
+    :raises McapFileError: during iteration, if it is invalid, or the library is missing
     :raises OSError: likewise, if it cannot be read
     """
 
     def __init__(self, path: Union[str, Path]):
         self._path = Path(path)
-        #: Why the file ended too early; '' if it did not. Known after it was iterated over.
+        #: Reason for an early end of the file; '' if there is none. Set by the iteration.
         self.note = ''
-        #: Metadata that have been met, by name.
+        #: Metadata so far, by name.
         self.metadata: Dict[str, Dict[str, str]] = {}
-        #: Channels that have been met: topic, name of the schema, encoding.
+        #: Channels so far: topic, name of the schema, encoding.
         self.channels: List[Any] = []
 
     def __iter__(self) -> Iterator[Found]:
@@ -234,7 +234,7 @@ class McapReader:
             while True:
                 try:
                     record = next(records, None)
-                except Exception as error:  # of decompressors, too, which have their own classes
+                except Exception as error:  # also of decompressors
                     if isinstance(error, InvalidMagic) and stream.tell() <= 8:
                         raise McapFileError('it does not begin with the magic bytes') from None
                     if stream.tell() < 8:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages that are only written: of sensors, and of the poses of many bodies."""
+"""Writers of sensor messages, and of the poses of many bodies."""
 
 from __future__ import annotations
 
@@ -10,18 +10,18 @@ import numpy as np
 
 from rbd_ros.wire.cdr import MessageBuffer, NANOSECONDS, packed_stamp, StampedMessage
 
-# Numbers of a covariance: of three quantities, and of six.
+# Sizes of the covariances of three and of six quantities.
 THREE, SIX = 9, 36
 
 
 class ImuWriter(StampedMessage):
-    """An Imu, filled in through NumPy views; its covariances are zero, which says unknown.
+    """An Imu with NumPy views; its covariances are zero, which means unknown.
 
     The views are `orientation`, quaternion x, y, z, w, (4,), `angular_velocity` and
     `linear_acceleration`, (3,).
 
     :param frame_id: frame of the header
-    :raises ValueError: for a name that a message cannot carry
+    :raises ValueError: for an invalid name
     """
 
     def __init__(self, frame_id: str):
@@ -37,10 +37,10 @@ class ImuWriter(StampedMessage):
 
 
 class WrenchStampedWriter(StampedMessage):
-    """A WrenchStamped, filled in through the NumPy views `force` and `torque`, (3,).
+    """A WrenchStamped with the NumPy views `force` and `torque`, (3,).
 
     :param frame_id: frame of the header
-    :raises ValueError: for a name that a message cannot carry
+    :raises ValueError: for an invalid name
     """
 
     def __init__(self, frame_id: str):
@@ -54,14 +54,14 @@ class WrenchStampedWriter(StampedMessage):
 
 
 class OdometryWriter(StampedMessage):
-    """An Odometry, filled in through NumPy views; its covariances are zero.
+    """An Odometry with NumPy views; its covariances are zero.
 
     The views are `pose`, position, quaternion x, y, z, w, (7,), and `twist`, linear before
     angular, (6,).
 
     :param frame_id: frame of the pose
-    :param child_frame_id: frame whose pose it is, in whose axes the twist is
-    :raises ValueError: for names that a message cannot carry
+    :param child_frame_id: frame of the body, in whose axes the twist is
+    :raises ValueError: for invalid names
     """
 
     def __init__(self, frame_id: str, child_frame_id: str):
@@ -76,14 +76,14 @@ class OdometryWriter(StampedMessage):
 
 
 class MultiDOFJointStateWriter(StampedMessage):
-    """A MultiDOFJointState to be published again and again, filled in through NumPy views.
+    """A MultiDOFJointState for repeated publishing, with NumPy views.
 
     The views are `poses`, (n, 7): position, quaternion x, y, z, w; `twists` and `wrenches`,
     (n, 6): linear before angular, force before torque.
 
     :param names: names of the bodies, in the order of the views
     :param frame_id: frame of the header
-    :raises ValueError: for names that a message cannot carry
+    :raises ValueError: for invalid names
     """
 
     def __init__(self, names: Sequence[str], frame_id: str):
@@ -102,13 +102,13 @@ class MultiDOFJointStateWriter(StampedMessage):
 
 
 class TransformsWriter:
-    """A TFMessage to be published again and again, filled in through NumPy views.
+    """A TFMessage for repeated publishing, with NumPy views.
 
     The poses, position, quaternion x, y, z, w, are the rows of `poses`, a list of arrays, (7,).
 
-    :param frame_id: frame that the poses are in
-    :param children: names of the frames whose poses they are
-    :raises ValueError: for names that a message cannot carry
+    :param frame_id: reference frame of the poses
+    :param children: names of the frames
+    :raises ValueError: for invalid names
     """
 
     def __init__(self, frame_id: str, children: Sequence[str]):
@@ -131,5 +131,5 @@ class TransformsWriter:
             stamp[:] = packed
 
     def data(self) -> bytes:
-        """Return the bytes of the message in its present state."""
+        """Return the bytes of the message."""
         return self._bytes.tobytes()

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Layout of one publisher's messages, as words to compare, for compiled code that reads them.
+"""Layout of one publisher's messages, as words to compare, for compiled code.
 
-A reader learns the layout of a publisher's messages; a `Pattern` describes it to other code.
+A reader learns the layout of a publisher's messages; a `Pattern` describes it for compiled code.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ class Layout(NamedTuple):
 
     :param min_size: minimum size of a message [bytes]
     :param max_size: maximum size [bytes]
-    :param places: where the words begin, (k,) [bytes]
-    :param masks: which of their bits count, (k,)
-    :param words: what those bits are, (k,)
+    :param places: offsets of the words, (k,) [bytes]
+    :param masks: masks of their relevant bits, (k,)
+    :param words: values of these bits, (k,)
     """
 
     min_size: int
@@ -36,8 +36,8 @@ class Layout(NamedTuple):
 class Pattern(NamedTuple):
     """Layout of messages that differ only in their time stamp and values.
 
-    :param layout: words that they contain
-    :param values: where the numbers of each field begin, by field [bytes]; little-endian doubles
+    :param layout: their constant words
+    :param values: offset of the numbers of each field, by field [bytes]; little-endian doubles
     """
 
     layout: Layout
@@ -48,8 +48,8 @@ class Pattern(NamedTuple):
 def has_layout(layout: Layout, data: bytes, size: int) -> bool:
     """Return whether a message contains the words of a layout.
 
-    :param data: the serialized message
-    :param size: its number of bytes
+    :param data: serialized message
+    :param size: its size [bytes]
     """
     if size < layout.min_size or size > layout.max_size:
         return False
@@ -60,10 +60,10 @@ def has_layout(layout: Layout, data: bytes, size: int) -> bool:
 
 
 def make_pattern(content: bytes, mask: bytes, max_size: int, values: Mapping[str, int]) -> Pattern:
-    """Return the pattern of messages that begin with `content` where `mask` is not zero.
+    """Return the pattern of messages that equal `content` where `mask` is not zero.
 
     :param content: at least one word
-    :param mask: as long as `content`
+    :param mask: mask of the same length
     """
     size = len(content)
     begins = [min(at, size - WORD) for at in range(0, size, WORD)]

@@ -19,7 +19,7 @@ MAX_BYTES = 1 << 26  # maximum size of a message [bytes]: URDFs with many links
 def string_message(text: str) -> bytes:
     """Return the bytes of a String.
 
-    :raises ValueError: if it contains a zero byte
+    :raises ValueError: if it has a zero byte
 
     >>> from rbd_ros.wire import read_string, string_message
     >>> read_string(string_message('hello'))
@@ -34,7 +34,7 @@ def string_message(text: str) -> bytes:
 def read_string(data: bytes) -> str:
     """Return the text of a String.
 
-    :raises WireError: if it is none
+    :raises WireError: if it is invalid
     """
     text = Cursor(data, MAX_BYTES).text('the text')
     try:
@@ -46,7 +46,7 @@ def read_string(data: bytes) -> str:
 MAX_BYTES = 1 << 18  # maximum size of a message [bytes]
 MAX_DIMENSIONS = 16  # of a Float64MultiArray; their labels and sizes are skipped
 
-# The usual layout: little-endian, no dimensions, an unused offset, count, numbers.
+# The common layout: little-endian, no dimensions, an unused offset, count, numbers.
 _PLAIN = struct.Struct('<Hxx I I I')
 _PLAIN_DATA = 20
 
@@ -55,9 +55,9 @@ class Float64MultiArrayReader:
     """Reader of the numbers of Float64MultiArray messages; their layout is ignored."""
 
     def read(self, data: bytes) -> np.ndarray:
-        """Return the numbers of a message, (n,), not writeable.
+        """Return the numbers of a message, (n,), read-only.
 
-        :raises WireError: if it cannot be used
+        :raises WireError: if it is invalid
         """
         size = len(data)
         if _PLAIN.size <= size <= MAX_BYTES:
@@ -90,9 +90,9 @@ def plain_array_pattern(count: int) -> Optional[Pattern]:
 
 
 class Float64MultiArrayWriter:
-    """A Float64MultiArray without dimensions to be published again and again.
+    """A Float64MultiArray without dimensions, for repeated publishing.
 
-    :param size: how many numbers its view `values` has
+    :param size: size of its view `values`
     """
 
     def __init__(self, size: int):
@@ -104,12 +104,12 @@ class Float64MultiArrayWriter:
         self._bytes = memory.bytes
 
     def data(self) -> bytes:
-        """Return the bytes of the message in its present state."""
+        """Return the bytes of the message."""
         return self._bytes.tobytes()
 
 
 class ClockWriter(StampedMessage):
-    """A Clock to be published again and again."""
+    """A Clock for repeated publishing."""
 
     def __init__(self) -> None:
         memory = MessageBuffer()
@@ -139,7 +139,7 @@ class WrenchStampedReader:
     def read(self, data: bytes) -> WrenchStampedData:
         """Return the content of a message; its arrays are read-only.
 
-        :raises WireError: if it cannot be used
+        :raises WireError: if it is invalid
         """
         cursor = Cursor(data, MAX_BYTES)
         stamp, frame = cursor.stamp(), _frame(cursor, 'frame_id')
