@@ -100,10 +100,10 @@ def minimal_contact_set(
 
 
 def disc_contacts(center: ArrayLike, normal: ArrayLike, radius: float, count: int) -> Array:
-    """Return the points of a k-gon that stand for a flat circular contact, (count, 3) [m].
+    """Return the points of a k-gon for a flat circular contact, (count, 3) [m].
 
-    They go round the axis counter-clockwise, from the direction normal x e, where e is the
-    coordinate axis that the normal is least along.
+    They are counterclockwise about the axis, from the direction normal x e, where e is the
+    coordinate axis with the smallest component of the normal.
 
     The polygon is inscribed: the support of the disc reaches further by up to radius (1 - cos(pi /
     count)), which vanishes as count^-2.

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An inequality constraint phi(q) >= 0 and the four states that it can be in (book 11.4).
+"""An inequality constraint phi(q) >= 0 and its four states (book 11.4).
 
     1   phi > 0                 apart: no effect
     2a  phi = 0, phi_dot < 0    colliding: an impulse follows, to 2b if it bounces, else to 3
@@ -8,7 +8,7 @@
     3   phi = 0, phi_dot = 0    touching: a contact force keeps phi_ddot from being negative
 
 2a and 2b last for an instant. With phi_dot = t . v and phi_ddot = t . a + tdot . v, t the gradient
-of phi (eq 11.38 to 11.40), what holds of contacts in state 3 is the problem of `solve_lcp`.
+of phi (eq 11.38 to 11.40), contacts in state 3 satisfy the problem of `solve_lcp`.
 """
 
 from __future__ import annotations
@@ -32,15 +32,15 @@ class UnilateralState(Enum):
 
 
 class PenetrationError(ArithmeticError):
-    """A gap is negative by more than its tolerance: the state is none of the four."""
+    """A gap is negative by more than its tolerance, in none of the four states."""
 
 
 class TransitionError(ValueError):
     """A constraint cannot change from its state to the given one."""
 
 
-#: Where a constraint can get by motion under finite forces: a gap closes with a velocity of zero
-#: or less, and a contact stays closed until its acceleration opens the gap.
+#: Possible transitions by motion under finite forces: a gap closes with a velocity of zero or
+#: less, and a contact stays closed until its acceleration opens the gap.
 _BY_MOTION = {
     UnilateralState.APART: (
         UnilateralState.APART,
@@ -75,7 +75,7 @@ def unilateral_state(
     """
     if gap != gap or rate != rate:
         raise ValueError(f'gap and rate must be numbers, got {gap} and {rate}')
-    # phi < 0 is no state: integration has passed the time of contact.
+    # phi < 0 is no state: integration has missed the time of contact.
     if gap < -gap_tolerance:
         raise PenetrationError(
             f'the gap is {gap:.3g} m, below the tolerance of {gap_tolerance:.3g} m: return to '
@@ -92,8 +92,8 @@ def unilateral_state(
 class UnilateralConstraint:
     """State machine of one inequality constraint.
 
-    :param gap: phi at first [m]
-    :param rate: phi_dot at first [m/s]
+    :param gap: initial phi [m]
+    :param rate: initial phi_dot [m/s]
     :param gap_tolerance: gaps up to this are zero [m]
     :param rate_tolerance: velocities up to this are zero [m/s]
     :raises PenetrationError: if the gap is negative by more than its tolerance
@@ -123,22 +123,22 @@ class UnilateralConstraint:
 
     @property
     def state(self) -> UnilateralState:
-        """State now."""
+        """Present state."""
         return self._trace[-1]
 
     @property
     def trace(self) -> Tuple[UnilateralState, ...]:
-        """States so far, each change of state once."""
+        """States so far, one entry per change."""
         return tuple(self._trace)
 
     @property
     def needs_impulse(self) -> bool:
-        """True if motion cannot go on before an impulse has changed the velocity."""
+        """Whether motion can continue only after an impulse has changed the velocity."""
         return self.state is UnilateralState.COLLIDING
 
     @property
     def can_push(self) -> bool:
-        """True if there may be a contact force."""
+        """Whether there may be a contact force."""
         return self.state is UnilateralState.TOUCHING
 
     def move(self, gap: float, rate: float) -> UnilateralState:
@@ -150,7 +150,7 @@ class UnilateralConstraint:
         :raises PenetrationError: if the gap is negative by more than its tolerance
         """
         found = self._classified(gap, rate)
-        # Finite forces change phi_dot continuously: to leave a collision takes an impulse.
+        # Finite forces change phi_dot continuously: only an impulse ends a collision.
         if found not in _BY_MOTION[self.state]:
             reason = (
                 ('an impulse must be applied first')
@@ -164,12 +164,12 @@ class UnilateralConstraint:
         return self._enter(found, gap)
 
     def strike(self, rate: float) -> UnilateralState:
-        """Return the state after an impulse in the system, which changes the velocity alone.
+        """Return the state after an impulse in the system, which changes only the velocity.
 
         :param rate: phi_dot after the impulse [m/s]; negative only if another impulse follows
         :raises TransitionError: if a collision is left as it was
         """
-        # An impulse takes no time, so phi stays as it is.
+        # An impulse takes no time, so phi stays unchanged.
         found = self._classified(self._gap, rate)
         if self.needs_impulse and found is UnilateralState.COLLIDING:
             raise TransitionError(
@@ -186,7 +186,7 @@ class UnilateralConstraint:
         :return: apart if the contact breaks, touching if it persists
         :raises TransitionError: if the acceleration is negative, or the state is another one
         """
-        # With phi = phi_dot = 0, phi_ddot is the first derivative that can separate the surfaces.
+        # With phi = phi_dot = 0, phi_ddot is the lowest derivative that can separate the surfaces.
         if not self.can_push:
             raise TransitionError(f'state {self.state.value} does not depend on accelerations')
         if acceleration < -tolerance:
@@ -203,7 +203,7 @@ class UnilateralConstraint:
 
         The separation velocity jumps without an impulse; equations of motion do not show it.
 
-        :param rate: phi_dot of the points that are next to each other now [m/s]
+        :param rate: phi_dot of the present nearest points [m/s]
         :raises TransitionError: if they were not touching, or collide
         """
         found = self._classified(self._gap, rate)

@@ -41,7 +41,7 @@ def _pair(model: Model, names: Sequence[Optional[str]]) -> Tuple[Frame, ...]:
     return frames
 
 
-#: The two that collide: predecessor and successor.
+#: The colliding bodies: predecessor and successor.
 PAIR = Choice(
     'frames',
     'predecessor and successor of the contact, links or joints by name, None for the fixed base',
@@ -86,7 +86,7 @@ def two_body_collision(
 ) -> TwoBodyCollision:
     """Return the velocities of two free bodies after a collision without friction (book eq 11.65).
 
-    :param I1: inertia of the predecessor; None if nothing moves it
+    :param I1: inertia of the predecessor; None if it is fixed
     :param I2: inertia of the successor, likewise
     :param v1: velocity of the predecessor before
     :param v2: velocity of the successor before
@@ -102,7 +102,7 @@ def two_body_collision(
 
 
 def _yielding(inertia: Optional[RigidBodyInertia], n: ForceVector) -> MotionVector:
-    """Step change of a body's velocity under a unit impulse."""
+    """Step change of a body's velocity per unit impulse."""
     return MotionVector.zero() if inertia is None else InverseInertia.of_body(inertia) * n
 
 
@@ -176,7 +176,7 @@ def frictionless_collision(
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity before, (nv,) [rad/s, m/s]
-    :param point: where they touch, in base coordinates, (3,) [m]
+    :param point: contact point in base coordinates, (3,) [m]
     :param normal: unit normal from the predecessor to the successor, in base coordinates, (3,)
     :param restitution: coefficient of restitution e, (1,)
     :param frames: predecessor and successor

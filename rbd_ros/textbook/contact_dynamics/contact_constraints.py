@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact normals in joint space, separation velocities and what accelerates them (book 11.3)."""
+"""Contact normals in joint space, separation velocities and accelerations (book 11.3)."""
 
 from typing import Any, Dict, List, NamedTuple, Sequence, Tuple
 
@@ -70,7 +70,7 @@ def contact_constraints(
 ) -> ContactConstraints:
     """Return the contact normals in joint space t_i = (J_s - J_p)^T n_i, and their velocities.
 
-    Gravity accelerates both bodies of a contact alike, and so it does not count.
+    Gravity accelerates both bodies of a contact alike, so it does not count.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

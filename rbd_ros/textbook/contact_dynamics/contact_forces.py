@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact normals as spatial forces, and how they change (book 11.1).
+"""Contact normals as spatial forces, and their rates (book 11.1).
 
 A contact normal n is a unit force along the line through the contact point C with the direction e:
-[C x e; e] in Pluecker coordinates. It changes as the point moves and as the direction turns.
+[C x e; e] in Pluecker coordinates. It changes as the point moves and as the direction rotates.
 """
 
 from typing import List, Sequence, Tuple
@@ -59,10 +59,10 @@ def contact_forces(
     """Return the unit forces of several contacts, each with its rate, from flat arrays.
 
     :param points: points, (3 c,) [m]
-    :param directions: directions of each contact in turn, (3 c rows,)
+    :param directions: directions, by contact, (3 c rows,)
     :param point_rates: velocities of the points, (3 c,) [m/s]
     :param direction_rates: rates of the directions, (3 c rows,) [1/s]
-    :param rows: directions of each contact
+    :param rows: number of directions of each contact
     :return: for each contact pairs of a force and its rate, one pair for each direction
     """
     found = []

@@ -28,7 +28,7 @@ class ContactFunctions:
         self._contacts: Dict[Any, PointContacts] = {}
 
     def between(self, pairs: Iterable[Pair], tangents: bool = False) -> PointContacts:
-        """Return the functions of some contacts, given by the pairs of bodies that touch.
+        """Return the functions of some contacts, given by pairs of bodies in contact.
 
         :param pairs: predecessor and successor of each contact, as names of links or joints; None
             for the fixed base. A contact force acts on the successor, its opposite on the
@@ -41,7 +41,7 @@ class ContactFunctions:
         (((None, 'tool0'),), False)
         """
         given: Any = pairs
-        if not isinstance(pairs, str):  # what is no pair is rejected by its own name
+        if not isinstance(pairs, str):  # anything but a pair is rejected by its own name
             given = tuple(pair if isinstance(pair, str) else tuple(pair) for pair in pairs)
         key = (given, bool(tangents))
         found = self._contacts.get(key)
@@ -53,8 +53,8 @@ class ContactFunctions:
 class PointContacts(Compiled):
     """Point contacts: their normals in joint space, and the contact problem.
 
-    Points and directions are in base coordinates and may be other ones at every call. A contact
-    has one row, that of its normal, or three, with two tangents. For c contacts the points have
+    Points and directions are in base coordinates and may differ in every call. A contact has one
+    row, that of its normal, or three, with two tangents. For c contacts the points have
     the shape (c, 3), and so have the normals; with tangents `normals` has the shape (c, 3, 3): the
     normal and the two tangents of each contact. All may have a leading batch axis.
 
@@ -119,8 +119,8 @@ class PointContacts(Compiled):
     ) -> ContactEquations:
         """Return the coefficients of zeta_dot = M lambda + d, and of a = free + response lambda.
 
-        The separation accelerations zeta_dot and contact forces lambda are those that
-        `rbd_ros.constraints` solves for.
+        `rbd_ros.constraints` solves for the separation accelerations zeta_dot and contact forces
+        lambda.
 
         :param q: configuration, (nq,) [rad, m]
         :param v: velocity, (nv,) [rad/s, m/s]
@@ -165,7 +165,7 @@ class PointContacts(Compiled):
         :param v: velocity, (nv,) [rad/s, m/s]
         :param points: contact points, (c, 3) [m]
         :param normals: unit normals and tangents, (c, 3, 3); without tangents, (c, 3), the bodies
-            stay in touch and may slip
+            stay in contact and may slip
         :param point_rates: velocities at which the contact points move in space, (c, 3) [m/s]
         :param normal_rates: rates of the normals and tangents, of the same shape [1/s]
         :param out: arrays for all three
@@ -194,7 +194,7 @@ class PointContacts(Compiled):
         *,
         out: Outs = None,
     ) -> SurfaceRates:
-        """Return the rates of points and normals where smooth surfaces touch, for other methods.
+        """Return the rates of points and normals of smooth surfaces, for the other methods.
 
         A sphere of radius r has radii r 1 as a successor and curvatures 1/r as a predecessor; a
         bowl has curvatures -1/r, a plane zeros; a vertex has radii of zeros.
@@ -204,10 +204,10 @@ class PointContacts(Compiled):
         :param points: contact points, (c, 3) [m]
         :param normals: unit normals from predecessor to successor, (c, 3), or normals and
             tangents, (c, 3, 3)
-        :param curvatures: how the outward normal of each predecessor changes as the point moves
+        :param curvatures: change of the outward normal of each predecessor per motion of the point
             over its surface, in base coordinates, (c, 3, 3) [1/m]
-        :param radii: how the point moves over each successor's surface as its outward normal
-            changes, in base coordinates, (c, 3, 3) [m]
+        :param radii: motion of the point over each successor's surface per change of its outward
+            normal, in base coordinates, (c, 3, 3) [m]
         :param out: arrays for both
         :return: point_rates, (c, 3) [m/s], and normal_rates, of the shape of the normals [1/s]
         :raises ValueError: for a wrong shape or dtype
@@ -226,7 +226,7 @@ class PointContacts(Compiled):
             _flat('radii', radii, matrices),
         )
         rows = out
-        # The kernel counts directions one after another. What is not contiguous it rejects.
+        # The kernel has one axis of directions. It rejects arrays that are not contiguous.
         if out is not None and self.tangents and out[1].flags.c_contiguous:
             rows = (out[0], out[1].reshape(*out[1].shape[:-3], -1, 3))
         found: SurfaceRates = self._call(

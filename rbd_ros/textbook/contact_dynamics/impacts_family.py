@@ -17,8 +17,8 @@ from rbd_ros.textbook.contact_dynamics.sticking_collision import StickingCollisi
 class ImpactFunctions(Compiled):
     """Step changes of the velocity by impulses and collisions (book 11.7).
 
-    Rigid bodies know no waves: how an impact really propagates through a mechanism, compression
-    waves and yielding bearings included, may differ from what these equations say.
+    Rigid bodies have no waves: the real propagation of an impact through a mechanism, with
+    compression waves and compliant bearings, may differ from these equations.
     """
 
     def __init__(self, kernels: Kernels):
@@ -29,7 +29,7 @@ class ImpactFunctions(Compiled):
     def impulse_response(
         self, q: ArrayLike, impulse: ArrayLike, external_forces: Forces = None, *, out: Out = None
     ) -> Array:
-        """Step change of the velocity that impulses cause, H^-1 (u + J^T iota), (nv,).
+        """Step change of the velocity by impulses, H^-1 (u + J^T iota), (nv,).
 
         :param q: configuration, (nq,) [rad, m]
         :param impulse: generalized impulse u of the joints, (nv,) [N m s, N s]
@@ -62,7 +62,7 @@ class ImpactFunctions(Compiled):
         :param link: name of the link
         :param impulse: spatial impulse [moment; linear impulse] in base coordinates, (6,); or,
             with a point, the linear impulse there, (3,) [N m s, N s]
-        :param point: point that the linear impulse goes through, in base coordinates, (3,) [m];
+        :param point: point of application of the linear impulse, in base coordinates, (3,) [m];
             None if `impulse` is a spatial one
         :return: velocity afterwards, likewise
         :raises SingularMassMatrixError: if there are joints that move no mass, naming them
@@ -105,12 +105,12 @@ class ImpactFunctions(Compiled):
 
 
 class ImpactPair(Compiled):
-    """Collisions of two links; `ImpactFunctions.between` gives one.
+    """Collisions of two links, created by `ImpactFunctions.between`.
 
     Arguments of the methods are the configuration q, (nq,) [rad, m], the velocity before, (nv,)
     [rad/s, m/s], the contact point in base coordinates, (3,) [m], the unit normal there from the
     predecessor to the successor in base coordinates, (3,), the coefficient of restitution e, and
-    `out`, arrays for the results. Where the two separate already, nothing changes.
+    `out`, arrays for the results. If the bodies separate already, nothing changes.
 
     :param predecessor: name of a link or joint
     :param successor: name of another one
@@ -159,7 +159,7 @@ class ImpactPair(Compiled):
         *,
         out: Outs = None,
     ) -> StickingCollision:
-        """Return the collision with friction that stops all sliding, without restitution of it.
+        """Return the collision with friction that stops all sliding, without tangential rebound.
 
         :param out: arrays for both
         :return: velocity afterwards, (nv,) [rad/s, m/s], and the linear impulse on the successor

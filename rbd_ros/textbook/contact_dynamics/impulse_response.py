@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Impulses: step changes of velocity of a body, of a handle, of a whole tree (book 11.7).
 
-An impulse is the time integral of a force, taken over no time at all: positions stay, and all
-terms of the equations of motion that are finite, the velocity products and gravity, vanish.
+An impulse is the time integral of a force over zero time: positions stay, and all finite terms of
+the equations of motion, such as velocity products and gravity, vanish.
 """
 
 from dataclasses import replace
@@ -64,7 +64,7 @@ def impulse_response(
     impulse: Sequence[Scalar],
     external_forces: Impulses = None,
 ) -> List[Scalar]:
-    """Step change of the velocity that impulses cause: H dqd = u + sum of J_i^T iota_i.
+    """Step change of the velocity by impulses: H dqd = u + sum of J_i^T iota_i.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param impulse: generalized impulse u of the joints, (nv,) [N m s, N s]

@@ -71,7 +71,7 @@ def rolling_constraints(
     contacts: Pairs,
     tangents: bool,
 ) -> RollingConstraints:
-    """Return the rows of rolling contacts: K = T^T and k = -Tdot^T v, with the tangents among T.
+    """Return the rows of rolling contacts: K = T^T and k = -Tdot^T v, with tangents in T.
 
     Arguments are those of `contact_constraints`.
     """

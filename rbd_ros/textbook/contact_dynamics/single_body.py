@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Frictionless contacts of one rigid body with fixed surfaces (book 11.1, 11.2).
 
-All vectors are in one coordinate system of any choice, which does not move.
+All vectors are in one fixed coordinate system, of any choice.
 """
 
 from typing import List, NamedTuple, Sequence, Tuple
@@ -55,9 +55,9 @@ def body_contacts(
 
     :param inertia: inertia of the body
     :param velocity: its velocity [rad/s, m/s]; for contacts that persist, n . v = 0
-    :param force: sum of the forces on it, gravity among them and contact forces not [N m, N]
+    :param force: sum of the forces on it, with gravity, without contact forces [N m, N]
     :param normals: contact normals, unit forces on the body (`contact_forces.contact_force`)
-    :param normal_rates: how they change (`contact_forces.contact_force_rate`)
+    :param normal_rates: their rates (`contact_forces.contact_force_rate`)
     :raises ZeroDivisionError: if the inertia is known to be singular
 
     >>> from rbd_ros.textbook.contact_dynamics.contact_forces import contact_force

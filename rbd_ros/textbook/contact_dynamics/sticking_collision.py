@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Collision of two bodies with friction that arrests the sliding (book eq 11.66 to 11.72).
 
-There is no torsional friction and no restitution but along the normal. The impulse through the
+There is no torsional friction, and restitution along the normal only. The impulse through the
 contact point has three components, and three conditions determine them: no tangential velocity
-afterwards, and the normal one reversed, times the coefficient of restitution. Whether so much
-friction is available is for the caller to ask of the impulse.
+afterwards, and the normal one reversed, times the coefficient of restitution. The caller must
+check whether so much friction is available.
 """
 
 from typing import List, NamedTuple, Optional, Sequence, Tuple
@@ -38,7 +38,7 @@ LINEAR_IMPULSE = Array(
     'impulse', 'linear impulse on the successor at the point, along base axes', '[N s]', (3,)
 )
 
-# Part of the largest pivot below which a direction counts as one in which nothing can move.
+# Fraction of the largest pivot below which nothing can move in a direction.
 _IMMOVABLE = 1e-12
 
 
@@ -105,8 +105,8 @@ def two_body_sticking_collision(
 def solve_semidefinite(M: Sequence[Scalars], b: Scalars) -> List[Scalar]:
     """Return the solution x of M x = b with a positive-semidefinite matrix, if there is one, (n,).
 
-    Directions in which M is zero have x zero: nothing moves in them, as out of the plane of a
-    planar mechanism, and then b has no part along them either.
+    Directions in which M is zero have x zero: nothing moves in them, such as out of the plane of a
+    planar mechanism, and b is zero along them too.
 
     :param M: symmetric matrix, (n, n)
     :param b: right-hand side, (n,)
@@ -116,8 +116,7 @@ def solve_semidefinite(M: Sequence[Scalars], b: Scalars) -> List[Scalar]:
     size = sum(A[k][k] for k in range(n))
     inverse: List[Scalar] = []
     for k in range(n):
-        # A semidefinite matrix with a zero on its diagonal has zeros in that row: the pivot needs
-        # no looking for.
+        # A semidefinite matrix with a zero on its diagonal has zeros in that row: no pivot search.
         present = A[k][k] - _IMMOVABLE * size
         inverse.append(where_positive(present, 1.0 / where_positive(present, A[k][k], 1.0), 0.0))
         for i in range(k + 1, n):
@@ -157,7 +156,7 @@ def sticking_collision(
     restitution: Scalars,
     frames: Tuple[Frame, ...],
 ) -> StickingCollision:
-    """Return the velocity of a tree after two bodies, or one and the base, collide and stick.
+    """Return the velocity of a tree after a sticking collision of two bodies, or one and the base.
 
     The columns of N are unit forces along the axes of the base, in which (1 + E) zeta is zeta
     + e n (n . zeta): no tangents need be chosen.

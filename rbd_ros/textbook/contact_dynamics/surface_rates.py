@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rates of contact points and normals of smooth surfaces (book 11.6; Montana 1988).
 
-On a curved surface the normal changes with the point, n(p), and that is part of the equations of
-motion by way of the rate of n. Let the outward normal of the predecessor's surface change by W dp
-as the point moves by dp over it, and the successor's point by R dn as its outward normal changes
-by dn. The point moves over both surfaces, by c over the predecessor's, so that
+On a curved surface the normal changes with the point, n(p), and its rate enters the equations of
+motion. Let the outward normal of the predecessor's surface change by W dp as the point moves by dp
+over it, and the successor's point by R dn as its outward normal changes by dn. The point moves
+over both surfaces, by c over the predecessor's, so that
 
     point_rate  = v_p + c                 velocities v_p, v_s of the bodies' points that touch
     normal_rate = w_p x n + W c           angular velocities w_p, w_s
@@ -78,7 +78,7 @@ def surface_rates(
     contacts: Pairs,
     tangents: bool,
 ) -> SurfaceRates:
-    """Return the rates of contact points and normals; tangents turn with the normal only.
+    """Return the rates of contact points and normals; tangents rotate with the normal only.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -115,7 +115,7 @@ def surface_rates(
 
 
 def _at(v: MotionVector, point: Vector3) -> Vector3:
-    """Return the velocity of the body's point at a place."""
+    """Return the velocity of the body at a point."""
     return linear3.add(v.linear, linear3.cross(v.angular, point))
 
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Matrix C of convective inertia terms, C = N^T (M Ndot + Mdot N) (Saha 1999, eq 25 to 29).
 
-The element-wise formula that is printed says (in what of it can be read) the same as the text
-below. Idot - 2 C is skew-symmetric, because Mdot + Mdot^T is the rate of M.
+The printed element-wise formula agrees, as far as it is legible, with the function below.
+Idot - 2 C is skew-symmetric, because Mdot + Mdot^T is the rate of M.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
     """
     links = along_base(model, links_of(model, q))
     t, M = twists(model, links, qd), composite_masses(model, links)
-    # Of the block Mtilde'_i = sum of B^T Mdot_k B, the upper left is all there is, and B leaves
-    # it alone (eq 28).
+    # Of the block Mtilde'_i = sum of B^T Mdot_k B, only the upper left is nonzero, and B leaves it
+    # unchanged (eq 28).
     Mdot: Dict[int, Matrix3] = {}
     # The columns p_j of H_ij = sum of B_ki^T M_k Bdot_kj for all k that i carries, where Bdot_kj
     # takes a twist to the velocity cdot_kj x w alone. The sums of m_k cdot_kj and of the first
@@ -81,8 +81,8 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
     C: List[List[Scalar]] = [[0.0] * n for _ in range(n)]
     for j, body in model.outward():
         p, column = links[j].p, body.v.start
-        # Rows of j and of what carries it: B_ji^T (Mtilde_j Omega_j + H_jj) p_j + Mtilde'_j p_j.
-        # Mtilde'_j is a couple, which is the same about every point.
+        # Rows of j and its ancestors: B_ji^T (Mtilde_j Omega_j + H_jj) p_j + Mtilde'_j p_j.
+        # Mtilde'_j is a moment, which is the same about every point.
         w = M[j].times(p.turned(t[j].w)).plus(H(j, j, p.w))
         w = w.plus(Wrench(linear3.apply(Mdot[j], p.w), ZERO3))
         C[column][column] = w.power(p)
@@ -90,7 +90,7 @@ def convective_inertia(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) 
         for child, i in zip(support, support[1:]):
             w = links[child].propagated_back(w)
             C[model.body(i).v.start][column] = w.power(links[i].p)
-        # Rows of what it carries: (Mtilde_i B_ij Omega_j + H_ij + Mtilde'_i B_ij) p_j
+        # Rows of its descendants: (Mtilde_i B_ij Omega_j + H_ij + Mtilde'_i B_ij) p_j
         carried: Dict[int, Twist] = {j: p.turned(t[j].w)}
         for i, below in model.outward():
             if below.parent in carried:

@@ -13,8 +13,8 @@ from rbd_ros.textbook.denoc.udu_decomposition import UDU
 class ComplementFunctions(Compiled):
     """Dynamics of robots of hinges and sliders by the natural orthogonal complement.
 
-    They are derived in another way than the functions of `Robot` for the same quantities, and
-    agree with them. All raise `ModelError` for other joints and for loops.
+    Their derivation differs from that of the functions of `Robot` for the same quantities, which
+    they agree with. All raise `ModelError` for other joints and for loops.
     """
 
     @computes('natural_orthogonal_complement')

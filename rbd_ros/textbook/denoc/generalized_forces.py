@@ -35,7 +35,7 @@ def generalized_forces(
     q: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> List[Scalar]:
-    """Return the generalized forces N^T w^E that gravity and external forces exert.
+    """Return the generalized forces N^T w^E of gravity and external forces.
 
     With those of the motors they accelerate the links: I qdd + C qd = N^T w^E + tau.
 

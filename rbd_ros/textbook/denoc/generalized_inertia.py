@@ -52,7 +52,7 @@ class CompositeMass(NamedTuple):
     def propagated_back(self, link: Link) -> CompositeMass:
         """Return the congruence B^T M B: the same body, about the center of mass of the parent.
 
-        :param link: the link whose center and axes the matrix is in now
+        :param link: the link of the present center and axes
         """
         h = linear3.subtract(self.h, linear3.scale(self.m, link.c))
         there = linear3.lower_skew_skew(h, link.c)

@@ -3,9 +3,9 @@
 """Newton-Euler factorization of the inertia matrix, H = S^T P^-T I P^-1 S.
 
 The incidence matrix P of the tree has the rows v_i - iX_j v_j of the bodies and their parents, so
-that P v = S qd. Its inverse, which the natural orthogonal complement begins with as N_l, need
-never be formed: P is block triangular with unit blocks on the diagonal. Featherstone and Orin
-2000, eq 29. Joints of every type are taken, in body coordinates.
+that P v = S qd. Its inverse, the N_l of the natural orthogonal complement, is never formed: P is
+block triangular with unit blocks on the diagonal. Featherstone and Orin 2000, eq 29. All types of
+joints are supported, in body coordinates.
 """
 
 from __future__ import annotations

@@ -4,9 +4,9 @@
 
 Saha 1999, sections 2 and 3: eq 1, 2, 7, 8 and 11 to 15. A twist t = [w; v] holds the angular
 velocity and the velocity of the center of mass C, a wrench w = [n; f] the moment about C and the
-force. That is why a twist rate is an ordinary acceleration of a point here, other than in the
-rest of the package. The paper's chains are trees as well as they stand, with the parent of link i
-where it says i - 1. Of the types of the package, scalars, 3-D vectors and the model are used.
+force. So a twist rate is an ordinary acceleration of a point here, unlike in the rest of the
+package. The paper's chains become trees with the parent of link i in place of i - 1. Scalars, 3-D
+vectors and the model are types of the package.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class Link(NamedTuple):
     :param E: rotation from the axes of the parent to those of the link, (3, 3)
     :param c: vector c_ij from the center of mass of the link to that of its parent, (3,) [m]
     :param p: joint-rate propagation vector p_i, the twist per unit of joint rate
-    :param revolute: whether the joint turns; it slides if not
+    :param revolute: whether the joint is revolute; else it is prismatic
     :param mass: mass [kg]
     :param I: rotational inertia about the center of mass, its lower triangle, (6,) [kg m^2]
     :param rotor: inertia of the rotor, which moves with the joint alone [kg m^2, kg]
@@ -105,7 +105,7 @@ class Link(NamedTuple):
         return Twist(w, linear3.add(linear3.apply(self.E, t.v), linear3.cross(self.c, w)))
 
     def propagated_back(self, w: Wrench) -> Wrench:
-        """Return the wrench B^T w on the parent that a wrench on the link amounts to."""
+        """Return the wrench B^T w on the parent that is equivalent to a wrench on the link."""
         n = linear3.subtract(w.n, linear3.cross(self.c, w.f))
         return Wrench(linear3.apply_transpose(self.E, n), linear3.apply_transpose(self.E, w.f))
 
@@ -116,7 +116,7 @@ class Link(NamedTuple):
         return Wrench(linear3.apply(linear3.full(self.I), t.w), linear3.scale(self.mass, t.v))
 
     def newton_euler(self, w: Vector3, tdot: Twist) -> Wrench:
-        """Return the wrench M tdot + Mdot t that a motion takes (eq 7).
+        """Return the wrench M tdot + Mdot t of a motion (eq 7).
 
         :param w: angular velocity, (3,), the part of the twist that Mdot = diag(w x I, 0) is of
             and applies to [rad/s]
@@ -130,7 +130,7 @@ def joint_rate_vector(axis: Vector3, revolute: bool, d: Vector3) -> Twist:
     """Return the joint-rate propagation vector p_i = [e; e x d], [0; e] for a slider (eq 13, 15).
 
     :param axis: unit vector e of the joint, (3,)
-    :param revolute: whether the joint turns
+    :param revolute: whether the joint is revolute
     :param d: vector from the joint to the center of mass, (3,) [m]
     """
     return Twist(axis, linear3.cross(axis, d)) if revolute else Twist(ZERO3, axis)
@@ -203,7 +203,7 @@ def external_wrenches(
         return {}
     placed, wrenches = placements(model, links), {}
     for i, force in external_forces.items():
-        if i != 0:  # what pushes the base moves nothing
+        if i != 0:  # forces on the base have no effect
             R, C = placed[i]
             n = linear3.subtract(force.moment, linear3.cross(C, force.linear))
             wrenches[i] = Wrench(
@@ -213,14 +213,14 @@ def external_wrenches(
 
 
 def against_gravity(model: Model) -> Twist:
-    """Return the twist rate rho = [0; -g] of the base that stands for gravity (eq 32)."""
+    """Return the twist rate rho = [0; -g] of the base, which represents gravity (eq 32)."""
     return Twist(ZERO3, linear3.negate(model.gravity))
 
 
 def require_simple_joints(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that every joint turns about or slides along an axis, and that there are no loops.
+    """Check that every joint is revolute or prismatic, and that there are no loops.
 
     Other joints are chains of these, with links between that have no mass (after eq 15).
 
@@ -244,7 +244,7 @@ def require_simple_joints(
 def require_free_joints(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check what `require_simple_joints` does, and that no joint mimics another.
+    """Check the conditions of `require_simple_joints`, and that there are no mimic joints.
 
     :param given_later: bodies that get inertia at run time
     :param chosen: compile-time choices

@@ -94,7 +94,7 @@ def decoupled_complement(model: Model, q: Sequence[Scalar]) -> DecoupledCompleme
     n = len(model.bodies)
     Nl, Nd = _zeros(6 * n, 6 * n), _zeros(6 * n, n)
     for i, _ in model.outward():
-        c = ZERO3  # from C_i to C_j, and j = i at first
+        c = ZERO3  # from C_i to C_j, initially with j = i
         for j in model.support(i):
             _enter(Nl, 6 * (i - 1), 6 * (j - 1), twist_propagation(c))
             c = linear3.add(c, links[j].c)
@@ -187,8 +187,8 @@ def constraint_wrenches(
 
     Eq 9, 18.
 
-    It is what remains of the wrench on the decoupled link after gravity, external forces and the
-    joint forces `tau` with their reactions; N^T w^I is zero if `tau` causes the motion.
+    It is the rest of the wrench on the decoupled link after gravity, external forces and the joint
+    forces `tau` with their reactions; N^T w^I is zero if `tau` causes the motion.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -209,7 +209,7 @@ def constraint_wrenches(
         w = link.newton_euler(t[i].w, tdot[i]).minus(weight).minus(driving)
         wrenches[i] = w.minus(given.get(i, NO_WRENCH))
         if body.parent != 0:
-            # the motor pushes itself off the parent
+            # the reaction of the motor on the parent
             reaction = link.propagated_back(driving)
             wrenches[body.parent] = wrenches[body.parent].plus(reaction)
     return wrenches
@@ -218,10 +218,9 @@ def constraint_wrenches(
 def driving_wrench(link: Link, force: Scalar) -> Wrench:
     """Return the wrench of a motor on its link.
 
-    A couple about a hinge's axis, a force along a slider's.
-
-    The force of a slider is taken to pass the center of mass of the link: along a parallel line,
-    it would do no other work, and the constraint would balance the couple.
+    It is a moment about a hinge's axis, or a force along a slider's. The force of a slider passes
+    through the center of mass of the link: along a parallel line it would do the same work, and
+    the constraint would balance the moment.
 
     :param force: force of the joint [N m, N]
     """

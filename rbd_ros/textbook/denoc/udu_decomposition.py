@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Decomposition I = U D U^T by reverse Gaussian elimination (Saha 1999, appendix B, eq 40 to 55).
 
-It begins with the last column, so that it follows the bodies inwards: the elements of U and D
-come from the mass matrices Mhat of articulated bodies, without I itself. In the language of
-spatial operators this is the innovations factorization of I, with U = 1 + H phi K, D the
-articulated inertias of the joints and K the Kalman gain psi (Featherstone and Orin 2000, 2, 3.5).
+It starts with the last column, so it follows the bodies inwards: the elements of U and D come from
+the mass matrices Mhat of articulated bodies, without I itself. In terms of spatial operators this
+is the innovations factorization of I, with U = 1 + H phi K, D the articulated inertias of the
+joints and K the Kalman gain psi (Featherstone and Orin 2000, 2, 3.5).
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class ArticulatedMass(NamedTuple):
     def propagated_back(self, link: Link) -> ArticulatedMass:
         """Return the congruence B^T Mhat B, about the center of mass of the parent's link.
 
-        :param link: the link whose center and axes the matrix is in now
+        :param link: the link of the present center and axes
         """
         # B = [[1, 0], [K, 1]] diag(E, E) with K = c x
         m, c = linear3.full(self.m), link.c

@@ -66,7 +66,7 @@ def floating_forward_dynamics(
     tau: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> FloatingForwardDynamics:
-    """Return the accelerations of base and joints, by whichever algorithm suits the model.
+    """Return the accelerations of base and joints, by the algorithm that suits the model.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]
@@ -81,8 +81,8 @@ def floating_forward_dynamics(
 def floating_aba(base: FloatingBase, tau: Sequence[Scalar]) -> FloatingForwardDynamics:
     """Return the accelerations of base and joints by articulated bodies (book table 9.4).
 
-    Gravity accelerates all bodies alike. The motion is found without it, and it is added to that
-    of the base at the end.
+    Gravity accelerates all bodies alike. The motion is computed without it; the acceleration of
+    the base gets it at the end.
 
     :param base: tree on a floating base, and its state
     :param tau: forces of all joints of the tree, (tree.tree_nv,) [N m, N]

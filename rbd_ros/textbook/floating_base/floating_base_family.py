@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`robot.floating_base`: dynamics of a robot whose base moves freely (book 9.3 to 9.5)."""
+"""`robot.floating_base`: dynamics of a robot with a floating base (book 9.3 to 9.5)."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ class FloatingBaseFunctions(Compiled):
         return self._call('momentum', (q, v), None, out)
 
     def frame(self, name: str, reference: Reference = 'body') -> FloatingBaseFrame:
-        """Return the functions of a link or joint frame, for one who calls them often.
+        """Return the functions of a link or joint frame, for repeated calls.
 
         :param name: name of a link, or of a joint
         :param reference: coordinates of motions, as for `Robot.jacobian`
@@ -179,7 +179,7 @@ class FloatingBaseFunctions(Compiled):
         """Return the generalized Jacobian of a link or joint frame (example 9.4), (6, nv - 6).
 
         Times a change of the joints' velocities, as of an impulse within the robot, it is the
-        change of the frame's velocity, what the base does included.
+        change of the frame's velocity, including the motion of the base.
 
         :param q: configuration, (nq,) [rad, m]
         :param frame: name of a link, or of a joint
@@ -196,7 +196,7 @@ class FloatingBaseFunctions(Compiled):
 
 
 class FloatingBaseFrame(Compiled):
-    """Motion of a frame of a robot whose base yields; `FloatingBaseFunctions.frame` gives one.
+    """Motion of a frame of a robot with a floating base; see `FloatingBaseFunctions.frame`.
 
     :param name: name of the link or joint
     :param reference: coordinates of motions, as for `Robot.jacobian`

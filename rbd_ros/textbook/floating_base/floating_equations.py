@@ -125,7 +125,7 @@ def floating_crba(base: FloatingBase) -> Tuple[RigidBodyInertia, List[ForceVecto
         for k, s in zip(n[body.v], S[i].columns):
             F[k] = Ic[i] * s
             for row, value in zip(n[body.v], S[i].T @ F[k]):
-                if row <= k:  # one triangle, mirrored: symmetric to the last bit
+                if row <= k:  # one triangle, mirrored: bitwise symmetric
                     H[row][k] = H[k][row] = value
             H[k][k] = H[k][k] + body.armature
             j = i

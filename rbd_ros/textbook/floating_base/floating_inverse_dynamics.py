@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Floating-base inverse dynamics: joints with given motion, a base that yields (book 9.5)."""
+"""Floating-base inverse dynamics: joints with given motion on a free base (book 9.5)."""
 
 from typing import Any, List, Mapping, NamedTuple, Optional, Sequence
 
@@ -75,8 +75,8 @@ def floating_inverse_dynamics(
 def by_composite_bodies(base: FloatingBase, qdd: Sequence[Scalar]) -> FloatingInverseDynamics:
     """Return the acceleration of the base and the joint forces, with rotors (book table 9.6).
 
-    p^c_i is the force that a body and all that it carries would take if the base did not
-    accelerate but by gravity, which counts as -a_g.
+    p^c_i is the force on a body and its subtree if the base had only the acceleration of gravity,
+    which counts as -a_g.
 
     :param base: tree on a floating base, and its state
     :param qdd: acceleration of all joints of the tree, (tree.tree_nv,) [rad/s^2, m/s^2]
@@ -93,7 +93,7 @@ def by_composite_bodies(base: FloatingBase, qdd: Sequence[Scalar]) -> FloatingIn
         pc[i] = body.inertia * ar[i] + v[i].cross(body.inertia * v[i])
     for i, force in to_body_coordinates(tree, X, base.forces).items():
         pc[i] = pc[i] - force
-    # The printed table has f_i of another body here: it is that on the base.
+    # The printed table has f_i of another body here: it must be that on the base.
     pc[0] = base.inertia * ar[0] + v[0].cross(base.inertia * v[0]) - base.force_on_base
 
     Ic = composite(tree, X, base.inertia)

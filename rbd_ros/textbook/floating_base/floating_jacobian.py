@@ -36,8 +36,8 @@ def floating_jacobian(
 ) -> List[List[Scalar]]:
     """Return the generalized Jacobian of a frame of a free-floating robot, (6, nv - 6).
 
-    J_fl = J - X I0c^-1 F, where J is the frame's Jacobian while the base is held, and X that for
-    the motion of the base: what the joints do to the base comes back to the frame.
+    J_fl = J - X I0c^-1 F, where J is the frame's Jacobian with a fixed base, and X that for the
+    motion of the base: the reaction of the joints on the base moves the frame.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param frame: the frame, with its place on its body

@@ -45,7 +45,7 @@ def floating_momentum(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -
 
     T = [v0; qd]^T [[I0c, F], [F^T, H]] [v0; qd] / 2.
 
-    Without external forces the momentum stays, in coordinates of the world.
+    Without external forces the momentum is constant, in coordinates of the world.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint-space equation of motion of a robot whose base floats (book example 9.2)."""
+"""Joint-space equation of motion of a robot with a floating base (book example 9.2)."""
 
 from typing import Mapping, NamedTuple, Optional, Sequence
 
@@ -27,8 +27,8 @@ from rbd_ros.textbook.floating_base.floating_state import (
 class ReducedEquations(NamedTuple):
     """Coefficients of H_fl qdd + C_fl = tau (book eq 9.14).
 
-    :param H_fl: inertia that the joints feel while the base yields, (nv - 6, nv - 6)
-    :param C_fl: bias force of the joints while the base yields, (nv - 6,) [N m, N]
+    :param H_fl: inertia of the joints with a free base, (nv - 6, nv - 6)
+    :param C_fl: bias force of the joints with a free base, (nv - 6,) [N m, N]
     """
 
     H_fl: ResultArray
@@ -53,7 +53,7 @@ def floating_reduced_equations(
 ) -> ReducedEquations:
     """Return the equation of motion of the joints alone, with that of the base eliminated.
 
-    H_fl = H - F^T I0c^-1 F has no zeros from branches, because the base couples all joints.
+    H_fl = H - F^T I0c^-1 F has no branch-induced zeros, because the base couples all joints.
 
     :param q: independent configuration, (nq,) [rad, m]
     :param qd: independent velocity, (nv,) [rad/s, m/s]

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""State of a tree whose base, body 0, moves freely, as texts of this folder take it (book 9.3).
+"""State of a tree with a floating base, body 0, for the functions of this folder (book 9.3).
 
 There is no joint between the base and the world. The velocity v_0, gravity and external forces are
-in floating-base coordinates; nothing depends on where the base is.
+in floating-base coordinates; nothing depends on the pose of the base.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ Forces = Mapping[int, ForceVector]
 
 
 class FloatingBase(NamedTuple):
-    """A tree on a floating base, and its state but for the pose of the base.
+    """A tree on a floating base, and its state without the pose of the base.
 
     :param tree: the tree; its body 0 is the base, and its coordinates are those of the joints
     :param inertia: inertia I_0 of the base, in its coordinates
@@ -63,7 +63,7 @@ def floating_base(
     qd: Scalars,
     external_forces: Optional[Forces] = None,
 ) -> FloatingBase:
-    """Take the joint of six degrees of freedom away from a model's floating base (book 9.3).
+    """Remove the joint of six degrees of freedom of a model's floating base (book 9.3).
 
     :param model: model whose body 1 moves freely and carries all others
     :param q: independent configuration, (nq,), that of the base first [rad, m]
@@ -73,7 +73,7 @@ def floating_base(
     """
     base, tree = model.body(1), with_fixed_base(model)
     X = base.joint.transform(q[base.q]) * base.tree_transform
-    # A force on what is fixed to the world moves nothing.
+    # Forces on links fixed to the world have no effect.
     forces = {i - 1: X.apply(f) for i, f in (external_forces or {}).items() if i > 0}
     return FloatingBase(
         tree,
@@ -104,7 +104,7 @@ def require_floating_base(
 def require_floating_mass(
     model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
-    """Check that a model is a tree on a floating base, and that forces determine how it moves.
+    """Check that a model is a tree on a floating base whose motion is determined by forces.
 
     :param given_later: bodies that get inertia at run time
     :param chosen: compile-time choices
@@ -136,7 +136,7 @@ def accelerated(inertia: LTDL, force: ForceVector) -> MotionVector:
 def composite(
     tree: Model, X: Mapping[int, Any], inertia: RigidBodyInertia
 ) -> Dict[int, RigidBodyInertia]:
-    """Return the inertia I^c of each body and all that it carries, the base included, by number.
+    """Return the inertia I^c of each body and its subtree, the base included, by number.
 
     :param tree: the tree on the base
     :param X: transform from parent to body coordinates, by body number

@@ -3,7 +3,7 @@
 """Connectivity of a mechanism (book 4.1): which joint connects which bodies.
 
 Bodies and joints are names, then numbers. A graph with loops has many spanning trees and each tree
-many numberings; what they are good for is decided elsewhere (`model_assembly.py`).
+many numberings; `model_assembly.py` chooses among them.
 """
 
 from __future__ import annotations
@@ -120,8 +120,8 @@ class ConnectivityGraph:
     def with_free_bodies(self) -> ConnectivityGraph:
         """Return the graph with a joint from the base to the first body of each such group.
 
-        The joints are called 'free_' and the name of the body; they are to have six degrees of
-        degree of freedom, which constrain nothing (book 4.1).
+        The joints are called 'free_' and the name of the body; they have six degrees of freedom,
+        and constrain nothing (book 4.1).
         """
         free = (Arc(FREE_JOINT + group[0], self.base, group[0]) for group in self.unconnected)
         return replace(self, joints=(*self.joints, *free))
@@ -131,9 +131,9 @@ class ConnectivityGraph:
     def spanning_tree(self, loop_joints: Iterable[str] = ()) -> SpanningTree:
         """Return the spanning tree of minimum depth, found breadth first (book 4.1.1, 10.2).
 
-        Where joints would do equally well, the first in the order of the graph is taken.
+        Of equally good joints, the first in the order of the graph is taken.
 
-        :param loop_joints: names of joints that are to stay outside of the tree
+        :param loop_joints: names of joints that must stay outside of the tree
         :raises ModelError: if the graph without these is not connected; it names the bodies
         """
         excluded = set(loop_joints)
@@ -212,11 +212,11 @@ class SpanningTree:
         return {body: by_name[name] for body, name in reached.items() if name}
 
     def parent(self, body: str) -> str:
-        """Return the body that is next on the way from `body` to the base."""
+        """Return the next body on the path from `body` to the base."""
         return self._up[body].other(body)
 
     def path(self, body: str) -> Tuple[str, ...]:
-        """Return the names of the joints on the way from `body` to the base."""
+        """Return the names of the joints on the path from `body` to the base."""
         names = []
         while body != self.graph.base:
             names.append(self._up[body].name)
@@ -225,7 +225,7 @@ class SpanningTree:
 
     @cached_property
     def depth(self) -> int:
-        """Joints between the base and the body that is furthest from it."""
+        """Number of joints between the base and the body farthest from it."""
         return max((len(self.path(body)) for body in self.graph.bodies), default=0)
 
     def cycle(self, chord: str) -> Tuple[str, ...]:

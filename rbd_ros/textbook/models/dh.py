@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Models from Denavit-Hartenberg tables, by either of two conventions.
 
-Both count four numbers a link, and differ in which transform of a link comes first: from its
+Both have four numbers per link, and differ in which transform of a link comes first: from its
 frame to the next one, T = Rz(theta) Tz(d) Tx(a) Rx(alpha) (`distal_chain`; Saha 1999, appendix A,
 where d is b and the frame before joint i is called i), or from the previous one to its own,
 T = Rx(alpha) Tx(a) Rz(theta) Tz(d) (`proximal_chain`; book 4.3). The joint's variable adds to
