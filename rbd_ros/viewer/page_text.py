@@ -27,7 +27,16 @@ MIN_RADIUS = 0.05
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
 _FOLDER = Path(__file__).parent / 'page'
 _SCRIPTS = (
-    *('arrows.js', 'overlays.js', 'pull.js', 'camera.js', 'hover.js', 'plot.js', 'panel.js'),
+    *(
+        'arrows.js',
+        'drawings.js',
+        'overlays.js',
+        'pull.js',
+        'camera.js',
+        'hover.js',
+        'plot.js',
+        'panel.js',
+    ),
     *('capture.js', 'recording.js', 'live.js', 'viewer.js'),
 )
 

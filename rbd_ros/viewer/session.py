@@ -13,6 +13,7 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.simulation import Simulator
 from rbd_ros.simulation.simulated_objects import ContactPoint
+from rbd_ros.viewer.drawings import Drawings
 from rbd_ros.viewer.drawn_shapes import ROBOT
 from rbd_ros.viewer.joint_commands import JointCommands, Torque
 from rbd_ros.viewer.live import LivePage, LOCAL
@@ -71,6 +72,8 @@ class LiveSession:
     ):
         self.simulator, self.scene = simulator, scene
         self.commands = JointCommands(simulator, torque)
+        #: Lines, balls and texts that the page shows.
+        self.drawings = Drawings()
         self.playing, self.speed = static_reason is None, 1.0
         #: Whether `run` is to return, as soon as it can.
         self.stopped = False
@@ -248,6 +251,7 @@ class LiveSession:
             'q': floats(self.simulator.q),
             'v': floats(self.simulator.v),
             'effort': floats(self.simulator.tau),
+            'drawings': self.drawings.items(),
         }
 
 

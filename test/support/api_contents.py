@@ -264,6 +264,7 @@ MODULES = {
     'viewer': (
         'rbd_ros.viewer.motion_recording',
         'rbd_ros.viewer.session',
+        'rbd_ros.viewer.drawings',
         'rbd_ros.viewer.live',
         'rbd_ros.viewer.viewer_scene',
     ),

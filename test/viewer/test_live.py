@@ -102,7 +102,9 @@ def test_another_host_needs_the_token():
             connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=10)
             given = {'Content-Type': 'application/json', 'Host': f'robot:{port}', **headers}
             connection.request(method, path, 'null' if method == 'POST' else None, given)
-            return connection.getresponse().status
+            found = connection.getresponse().status
+            connection.close()
+            return found
 
         assert status('GET', '/') == status('GET', '/events') == status('POST', '/pause') == 404
         assert status('GET', f'/{token}') == 200

@@ -251,6 +251,28 @@ def test_a_recording_has_values_plots_and_keys(page, robot, tmp_path):
     assert page.complaints == []
 
 
+def test_drawings_are_shown_moved_and_removed(live):
+    drawings, page = live.session.drawings, live.page
+    drawings.add_line('path', [[0, 0, 0], [0.5, 0, 0.2], [0.5, 0.3, 0.2]], color=(1, 0, 0))
+    drawings.add_ball('goal', [0.5, 0.1, 0.2], radius=0.02)
+    drawings.add_text('name', [0.0, 0.0, 0.3], 'the <goal>')
+    live.until('viewer.drawings.group.children.length === 2')
+    points = page.evaluate(
+        '[...viewer.drawings.group.children[0].geometry.attributes.position.array]'
+    )
+    expected = [[0, 0, 0], [0.5, 0, 0.2], [0.5, 0, 0.2], [0.5, 0.3, 0.2]]
+    assert_allclose(points, np.ravel(expected), atol=1e-6)
+    assert page.evaluate("document.getElementById('labels').textContent") == 'the <goal>'
+    left = "parseFloat(document.querySelector('#labels span').style.left)"
+    live.until(f'0 < {left} && {left} < innerWidth')
+    drawings.add_ball('goal', [0.1, 0.2, 0.3], radius=0.02)
+    live.until('Math.abs(viewer.drawings.group.children[1].position.x - 0.1) < 1e-6')
+    for name in ('path', 'goal', 'name'):
+        drawings.remove(name)
+    live.until('viewer.drawings.group.children.length === 0')
+    assert page.evaluate("document.getElementById('labels').textContent") == ''
+
+
 def test_dark_mode_is_dark(page, robot):
     shown = Shown(page, robot)
     try:

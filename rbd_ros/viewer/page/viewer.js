@@ -133,17 +133,22 @@
   const canvas = renderer.domElement;
   const views = makeViews(camera, controls, reach, frames, solids, draw);
   const arrows = makeArrows(scene, span, data.weight || 1);
+  const drawings = makeDrawings(scene, camera, canvas);
   const overlays = makeOverlays(data, frames, span, geometryOf);
 
   // Once for each picture on the screen, however many events there are: where no graphics card
   // draws, they would wait in a row.
+  function render() {
+    renderer.render(scene, camera);
+    drawings.place();
+  }
   let waiting = false;
   function draw() {
     if (waiting) return;
     waiting = true;
     requestAnimationFrame(() => {
       waiting = false;
-      renderer.render(scene, camera);
+      render();
     });
   }
   function setSize(width, height) {
@@ -183,9 +188,10 @@
   makeCapture(canvas, document.title);
   const view = {
     data, notices, element, floats, frames, place, arrows, views, panel, plot, order, renderer, setSize, resize,
-    render: () => renderer.render(scene, camera),
+    render,
     // What is beside the poses, and a picture of all.
     show(state) {
+      drawings.show(state.drawings || []);
       panel.update(state.q);
       hover.update();
       element('time').textContent = state.text;
@@ -242,5 +248,5 @@
     watchLive(view);
   } else playRecording(view, keys);
   document.body.dataset.ready = 'true';
-  window.viewer = { links: frames, camera, arrows, overlays, panel, plot, views, pull: view.pull, background: () => scene.background };
+  window.viewer = { links: frames, camera, arrows, drawings, overlays, panel, plot, views, pull: view.pull, background: () => scene.background };
 })();
