@@ -40,7 +40,10 @@ class Drawings:
         :raises ValueError: for a wrong shape, or numbers that are not finite
 
         >>> from rbd_ros.viewer.drawings import Drawings
-        >>> Drawings().add_line('path', [[0, 0, 0], [0.5, 0, 0.2]], color=(1, 0, 0))
+        >>> drawings = Drawings()
+        >>> drawings.add_line('path', [[0, 0, 0], [0.5, 0, 0.2]], color=(1, 0, 0))
+        >>> drawings.items()[0]['color']
+        [1.0, 0.0, 0.0]
         """
         line = np.asarray(points, dtype=float)
         if line.ndim != 2 or line.shape[1] != 3 or len(line) < 2:
@@ -60,7 +63,10 @@ class Drawings:
             not finite
 
         >>> from rbd_ros.viewer.drawings import Drawings
-        >>> Drawings().add_ball('goal', [0.5, 0, 0.2], radius=0.02)
+        >>> drawings = Drawings()
+        >>> drawings.add_ball('goal', [0.5, 0, 0.2], radius=0.02)
+        >>> drawings.items()[0]['radius']
+        0.02
         """
         if not 0.0 < radius < np.inf:
             raise ValueError(f'radius must be positive, got {radius}')
@@ -78,7 +84,10 @@ class Drawings:
         :raises ValueError: for a wrong shape, or numbers that are not finite
 
         >>> from rbd_ros.viewer.drawings import Drawings
-        >>> Drawings().add_text('goal', [0.5, 0, 0.2], 'goal')
+        >>> drawings = Drawings()
+        >>> drawings.add_text('goal', [0.5, 0, 0.2], 'goal')
+        >>> drawings.items()[0]['text']
+        'goal'
         """
         self._add(name, 'text', _position(position), color, text=str(text))
 
@@ -91,6 +100,8 @@ class Drawings:
         >>> drawings = Drawings()
         >>> drawings.add_text('goal', [0.5, 0, 0.2], 'goal')
         >>> drawings.remove('goal')
+        >>> len(drawings)
+        0
         """
         del self._items[name]
 
