@@ -59,7 +59,7 @@ class SceneMass:
     size: FloatArray
 
 
-def annotations(
+def joints_and_masses(
     model: Model, links: Sequence[str]
 ) -> Tuple[Tuple[SceneJoint, ...], Tuple[SceneMass, ...]]:
     """Return the joints and masses of a robot.
@@ -67,8 +67,8 @@ def annotations(
     :param model: its model
     :param links: links that are frames of the scene
 
-    >>> from rbd_ros.viewer.scene_annotations import annotations
-    >>> joints, masses = annotations(robot.model, ['forearm_link'])
+    >>> from rbd_ros.viewer.scene_annotations import joints_and_masses
+    >>> joints, masses = joints_and_masses(robot.model, ['forearm_link'])
     >>> joints[2].name, joints[2].unit, joints[2].frame, joints[2].axis
     ('elbow_joint', 'rad', 0, array([0., 1., 0.]))
     >>> [round(each.mass, 3) for each in masses]

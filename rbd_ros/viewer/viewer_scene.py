@@ -19,7 +19,7 @@ from rbd_ros.model.geometry import Color, Geometry, Plane
 from rbd_ros.robot import Robot
 from rbd_ros.spatial import PluckerTransform
 from rbd_ros.viewer.drawn_shapes import ROBOT, SceneShape, ShapeCollector
-from rbd_ros.viewer.scene_annotations import annotations, SceneJoint, SceneMass
+from rbd_ros.viewer.scene_annotations import joints_and_masses, SceneJoint, SceneMass
 from rbd_ros.world import read_world, World, WorldRobot
 
 Shapes = Literal['visual', 'collision']
@@ -175,7 +175,7 @@ def make_scene(
     links = tuple(dict.fromkeys(shape.link for shape in collector.shapes))
     more: Dict[str, Any] = {}
     if model is not None:
-        more['joints'], more['masses'] = annotations(model, links)
+        more['joints'], more['masses'] = joints_and_masses(model, links)
     if around is not None:
         g = float(np.linalg.norm(around.gravity)) or _G
         mass += sum(each.inertia.mass for each in around.movable if each.inertia is not None)

@@ -11,7 +11,7 @@ import pytest
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.viewer import make_scene
-from rbd_ros.viewer.scene_annotations import annotations
+from rbd_ros.viewer.scene_annotations import joints_and_masses
 
 
 @pytest.fixture(scope='module', params=['six_axis_arm', 'two_finger_gripper', 'quadruped'])
@@ -79,7 +79,7 @@ def test_a_box_has_the_size_of_its_inertia():
         '<parent link="base"/><child link="a"/></joint></robot>'
     )
     robot = Robot.from_urdf(text)
-    (joint,), (found,) = annotations(robot.model, ['a'])
+    (joint,), (found,) = joints_and_masses(robot.model, ['a'])
     assert joint.lower == -math.inf
     assert_allclose(np.sort(found.size), np.sort(size), rtol=1e-9)
     assert_allclose(found.pose[:3, 3], [0.1, 0.0, 0.2], atol=1e-12)
