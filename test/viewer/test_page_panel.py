@@ -177,7 +177,7 @@ def test_signals_are_plotted(live):
         "s.dispatchEvent(new Event('change'))"
     )
     series = live.page.evaluate('viewer.plot.plot.series.map((each) => each.label)')
-    assert series == ['s', *(each.name for each in live.session.scene.joints)]
+    assert series == ['time [s]', *(each.name for each in live.session.scene.joints)]
     assert live.page.evaluate('Math.max(...viewer.plot.plot.data[4])') > 0.01
     assert live.page.evaluate('viewer.plot.plot.axes[1].label') == 'velocity [rad/s]'
 

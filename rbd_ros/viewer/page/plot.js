@@ -37,7 +37,7 @@ function makePlot(joints) {
       width: 300, height: 220,
       scales: { x: { time: false } },
       axes: [{ ...axis, label: 'time [s]' }, { ...axis, label: `${choice.value} [${units}]` }],
-      series: [{ label: 's' }, ...joints.map((joint, k) => ({
+      series: [{ label: 'time [s]' }, ...joints.map((joint, k) => ({
         label: joint.name, stroke: colors[k % colors.length],
         value: (_, value) => (value === null ? '-' : value.toFixed(3)),
       }))],

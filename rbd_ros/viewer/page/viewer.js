@@ -28,8 +28,11 @@
 
   const scene = new THREE.Scene();
   const dark = window.matchMedia('(prefers-color-scheme: dark)');
+  const gridMaterial = new THREE.LineBasicMaterial();
   const paint = () => {
-    scene.background = new THREE.Color(getComputedStyle(document.documentElement).getPropertyValue('--back').trim());
+    const style = getComputedStyle(document.documentElement);
+    scene.background = new THREE.Color(style.getPropertyValue('--back').trim());
+    gridMaterial.color.set(style.getPropertyValue('--line').trim());
   };
   paint();
   const camera = new THREE.PerspectiveCamera(40, 1, 0.01, 1000);
@@ -111,7 +114,7 @@
   for (const { pose, color } of data.grounds) {
     const ground = new THREE.Group();
     const cell = 10 ** Math.round(Math.log10(span / 3));
-    const grid = new THREE.LineSegments(gridOf(30, cell), new THREE.LineBasicMaterial({ color: 0xb4bbc2 }));
+    const grid = new THREE.LineSegments(gridOf(30, cell), gridMaterial);
     const surface = new THREE.PlaneGeometry(60 * cell, 60 * cell);
     const shade = new THREE.Mesh(surface, new THREE.ShadowMaterial({ opacity: 0.25 }));
     shade.receiveShadow = true;
