@@ -324,7 +324,7 @@ TITLES = {
     'loops': ('Kinematic loops', 'constraints, ranks, forward dynamics of closed loops'),
     'regressors': (
         'Regressors',
-        'linear in the inertial parameters; base parameters; what bodies can have',
+        'linear in the inertial parameters; base parameters; physical consistency',
     ),
     'articulated': ('Articulated bodies', 'handles, assemblies, divide and conquer'),
     'floating_base': ('Floating bases', 'the base apart from the joints'),

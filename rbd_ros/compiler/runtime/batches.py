@@ -213,7 +213,7 @@ os.register_at_fork(after_in_child=_after_fork)
 class BatchFunction:
     """Machine code for the rows of a batch, and their distribution.
 
-    :param address: of the function `batch` (targets/llvm/functions.py)
+    :param address: of the function `batch` (targets/llvm/kernel_functions.py)
     :param numbers: number of inputs and outputs of a row
     :param seconds: estimated duration of a row, positive, see `estimated_seconds`
     """

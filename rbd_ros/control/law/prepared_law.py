@@ -98,7 +98,7 @@ class PreparedLaw:
 
 
 def _sources(settings: LawSettings) -> Tuple[str, ...]:
-    """Return the sources of the first eight of `law.INPUTS`."""
+    """Return the sources of the first eight of `law_equations.INPUTS`."""
     measured, desired = ('q', 'v'), ('q_desired', 'v_desired')
     computed = settings.feedback in ('computed_torque', 'task_impedance')
     model = {

@@ -9,7 +9,7 @@ number of steps on as many processors (Featherstone 1999).
 A handle is a place of a joint that is still to be connected, so a body has one for each of its
 joints. Each assembly here connects one joint, which is sufficient for kinematic trees. Loops need
 assemblies of several joints at once, whose matrix Y is singular if joints impose the same
-constraint twice: loop_assembly.py supports them, and here robots with loops are rejected.
+constraint twice: multi_joint_assembly.py supports them, and here robots with loops are rejected.
 """
 
 from __future__ import annotations
