@@ -34,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default='hil_report',
         help='folder for report.html, junit.xml and result.json (default: %(default)s)',
     )
+    parser.add_argument('--json', action='store_true', help='print JSON')
     parser.add_argument(
         '--seed',
         type=int,
@@ -144,6 +145,8 @@ def execute(
     with _recorder(arguments.record, scenario) as recorder:
         found_run = run(scenario, folder, recorder)
     code, text = reported(scenario, found_run, folder)
+    if arguments.json:
+        return code, (folder / NUMBERS).read_text(encoding='utf-8').rstrip()
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
 
 
@@ -209,12 +212,14 @@ def check_recording(arguments: argparse.Namespace) -> None:
     """Reject options that do not apply to a recording."""
     many = arguments.seeds is not None or arguments.replay is not None or arguments.vary
     timing = arguments.dead_time or arguments.rates is not None
-    for name in ('record', 'replay_recording'):
+    for name in ('record', 'replay_recording', 'json'):
         if getattr(arguments, name) and (many or timing):
             others = 'a campaign' if many else '--dead-time or --rates'
             raise ValueError(
                 f'--{name.replace("_", "-")} applies to one run, not to {others}; leave it out'
             )
+    if arguments.json and arguments.replay_recording:
+        raise ValueError('--json and --replay-recording do not go together: leave one out')
     if arguments.record and arguments.replay_recording:
         raise ValueError('--record and --replay-recording do not go together: leave one out')
     if arguments.replay_recording and arguments.seed is not None:

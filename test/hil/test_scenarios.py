@@ -491,6 +491,28 @@ def test_a_limit_that_is_not_kept_fails_the_command(tmp_path, capsys):
     assert '&lt;a&gt;' in text and '<a>' not in text and 'seed 3' in text
 
 
+def test_the_numbers_are_printed_as_json(tmp_path, capsys):
+    path = scenario_of(tmp_path)
+    assert main(['hil', str(path), '--json', '--report', str(tmp_path / 'r')]) == 0
+    printed = json.loads(capsys.readouterr().out)
+    assert printed == json.loads((tmp_path / 'r' / 'result.json').read_text())
+    assert printed['passed'] is True
+
+
+def test_faults_are_named_where_they_begin(tmp_path):
+    scenario = read_scenario(scenario_of(tmp_path))
+    run = made_run(lambda t: 0.0 * t)
+    faults = [Fault('payload', link='tool0'), Fault('joint_lock'), Fault('payload', link='tool0')]
+    changes = [FaultChange(0.1, True, fault) for fault in faults]
+    changes.append(FaultChange(0.2, False, faults[0]))
+    text = page(scenario, replace(run, changes=tuple(changes)), judge(scenario, run))
+    # Letters of an SVG are outlines, with the text in a comment; there are three plots over time.
+    assert text.count('<!-- payload, joint_lock -->') == 3
+    many = tuple(FaultChange(0.01 * k, True, faults[0]) for k in range(40))
+    text = page(scenario, replace(run, changes=many), judge(scenario, run))
+    assert text.count('<!-- payload -->') == 3 * 12
+
+
 REPORTS = ('report.html', 'junit.xml', 'result.json')
 
 

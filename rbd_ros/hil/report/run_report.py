@@ -17,6 +17,7 @@ import numpy as np
 
 from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.bench import Run
+from rbd_ros.hil.faults.fault_injector import FaultChange
 from rbd_ros.hil.report.verdict import judge, row, Verdict
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.plot_names import plot_name
@@ -25,6 +26,7 @@ PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
 FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
 MAX_POINTS = 2000  # points of a plotted line
 LEGEND_ROWS = 16
+FAULT_LABELS = 12  # names of faults in a plot
 
 STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 60rem; margin: 2rem auto;
@@ -210,8 +212,7 @@ def _lines(
     run: Run, time: FloatArray, values: FloatArray, names: Sequence[str], limit: Any
 ) -> str:
     figure, (axes,) = figure_of(1, 2.8)
-    for change in run.changes:
-        axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
+    mark_faults(axes, run.changes)
     for j, name in enumerate(names):
         axes.plot(time, values[:, j], lw=1.0, label=plot_name(name))
     if limit is not None:
@@ -220,6 +221,24 @@ def _lines(
     axes.set_xlabel('time [s]')
     beside_axes(axes, len(names))
     return svg_of(figure)
+
+
+def mark_faults(axes: Any, changes: Sequence[FaultChange]) -> None:
+    """Draw a line where faults begin or end, with the names of those that begin.
+
+    :param axes: axes of plots over time
+    """
+    names: Dict[float, List[str]] = {}
+    for change in changes:
+        axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
+        if change.began:
+            names.setdefault(change.time, []).append(change.fault.kind)
+    # More would cover each other; the list below the plots has all.
+    for time in sorted(names)[:FAULT_LABELS]:
+        text = ', '.join(dict.fromkeys(names[time]))
+        place = {'xy': (time, 1.0), 'xycoords': ('data', 'axes fraction')}
+        around = {'xytext': (2, -2), 'textcoords': 'offset points', 'rotation': 90}
+        axes.annotate(text, **place, **around, color=FAULT, fontsize=6, va='top')
 
 
 def _histograms(series: Sequence[Series]) -> str:
