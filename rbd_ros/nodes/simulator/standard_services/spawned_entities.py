@@ -10,7 +10,7 @@ from typing import Any, Tuple
 
 import numpy as np
 
-from rbd_ros.bounded_files import read_text
+from rbd_ros.bounded_files import FileRejectedError, read_text
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 from rbd_ros.model.urdf.urdf_document import is_xacro
 from rbd_ros.model.urdf.xacro_expansion import expand_xacro
@@ -100,6 +100,8 @@ def _content(uri: str, package_paths: Tuple[str, ...]) -> str:
     try:
         text = read_text(path, MAX_BYTES)
         return expand_xacro(path, None, {}, package_paths) if is_xacro(text) else text
+    except FileRejectedError as error:
+        raise RequestError(NO_RESOURCE, str(error)) from None
     except (OSError, ValueError) as error:
         raise RequestError(PARSE_ERROR, f'{path} cannot be read: {error}') from None
 
