@@ -19,7 +19,7 @@ from rbd_ros.hil.campaign.workers import Maker, MAX_FAILED_STARTS, WorkerDied
 
 LOCAL = 'local'
 CONNECT_TIMEOUT = 15.0  # for the answer of a scheduler [s]
-WORKERS_TIMEOUT = 60.0  # for the first worker of a scheduler [s]
+WORKERS_TIMEOUT = 60.0  # for a worker of a scheduler [s]
 POLL_PERIOD = 1.0  # pause between two checks of the scheduler while no task ends [s]
 AHEAD = 2  # tasks for each thread: the running one and the next
 
@@ -105,15 +105,19 @@ def _results(
     running: Dict[Any, int] = {}
     try:
         room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
+        busy = looked  # when there was a worker, or when some were started
         while left or running or suspects:
             if time.monotonic() - looked > POLL_PERIOD:  # workers come and go
                 threads, looked = _threads(client), time.monotonic()
                 room = AHEAD * max(1, threads)
-                if not threads and address == LOCAL:
-                    restarts += _restart_workers(client.cluster)
+                if threads:
+                    busy = looked
+                elif address == LOCAL:
+                    if _restart_workers(client.cluster, looked - busy > WORKERS_TIMEOUT):
+                        restarts, busy = restarts + 1, looked
                     if restarts > MAX_FAILED_STARTS:
                         raise RuntimeError('workers end repeatedly')
-                elif not threads and not alone:
+                elif not alone:
                     sys.stderr.write(
                         f'\nthe scheduler at {address} has no worker left: waiting for one; '
                         f'start it by `dask worker {address} --nthreads 1`\n'
@@ -152,14 +156,16 @@ def _results(
                 future.cancel()
 
 
-def _restart_workers(cluster: Any) -> bool:
+def _restart_workers(cluster: Any, stuck: bool) -> bool:
     """Restart the workers of a local cluster if all have ended; return whether it did.
 
-    Each has a nanny for that, which may give up on a busy machine.
+    Each has a nanny for that, which may give up on a busy machine, or wait for ever.
+
+    :param stuck: whether there has been no worker for too long
     """
     ended = [nanny.status.name in ('closed', 'failed') for nanny in cluster.workers.values()]
     # Starting workers are not in this list yet.
-    if not all(ended) or len(ended) < len(cluster.worker_spec):
+    if not stuck and (not all(ended) or len(ended) < len(cluster.worker_spec)):
         return False
     # Closed workers still count.
     cluster.scale(2 * len(cluster.worker_spec))

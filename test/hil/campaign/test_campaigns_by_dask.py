@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+from types import SimpleNamespace
 
 import pytest
 from support import outside
@@ -16,6 +17,7 @@ from support.waiting import until
 import yaml
 
 from rbd_ros.cli.main import main
+from rbd_ros.hil.campaign import dask_workers
 from rbd_ros.hil.campaign.campaign import Campaign
 from rbd_ros.hil.campaign.dask_workers import in_dask
 from rbd_ros.hil.campaign.variation import read_variations
@@ -124,6 +126,31 @@ def test_workers_of_this_machine_that_stay_away_are_replaced(importable):
     found.update(results)
     assert isinstance(found.pop(13), WorkerDied)
     assert found == {k: 1 + k**2 for k in range(40) if k != 13}
+
+
+@pytest.mark.slow
+def test_workers_that_never_start_again_are_stuck(importable, monkeypatch):
+    """Nannies may neither restart them nor close, as seen on a busy machine."""
+    asked = []
+    monkeypatch.setattr(dask_workers, '_threads', lambda client: 0)
+    monkeypatch.setattr(dask_workers, 'POLL_PERIOD', 0.01)
+    monkeypatch.setattr(dask_workers, 'WORKERS_TIMEOUT', 0.05)
+    monkeypatch.setattr(
+        dask_workers, '_restart_workers', lambda cluster, stuck: bool(asked.append(stuck))
+    )
+    found = dict(in_dask(make_square, (1,), list(range(12)), 2, 'local'))
+    assert found == {k: 1 + k**2 for k in range(12)}
+    # For a while it is left to the nannies.
+    assert asked[0] is False and asked == sorted(asked) and asked[-1] is True
+
+
+@pytest.mark.parametrize('stuck', [False, True])
+def test_workers_that_are_stuck_are_replaced(stuck):
+    scaled = []
+    nanny = SimpleNamespace(status=SimpleNamespace(name='starting'))
+    cluster = SimpleNamespace(workers={0: nanny}, worker_spec={0: {}}, scale=scaled.append)
+    assert dask_workers._restart_workers(cluster, stuck) == stuck
+    assert scaled == [2] * stuck
 
 
 @pytest.mark.slow
