@@ -99,13 +99,17 @@ class ShapeCollector:
     """Shapes and the parts of their meshes, during the creation of a scene.
 
     :param most: maximum number of triangles of all meshes
+    :param others: collector whose meshes are there already, and are used again; None: none
     """
 
-    def __init__(self, most: int):
+    def __init__(self, most: int, others: Optional[ShapeCollector] = None):
         self.most = most
         self.shapes: List[SceneShape] = []
-        self._parts: List[Triangles] = []
+        self._parts: List[Triangles] = [] if others is None else list(others._parts)
+        self._first = len(self._parts)  # own part
         self._read: Dict[Tuple[object, ...], List[int]] = {}
+        if others is not None:
+            self._read.update(others._read)
         self._failed: Dict[str, None] = {}
         self._notices: List[str] = []
 
@@ -143,7 +147,8 @@ class ShapeCollector:
 
     def parts(self) -> Tuple[Triangles, ...]:
         """Return the triangles of the meshes, simplified if there are too many."""
-        parts, total = self._parts, sum(len(part.corners) for part in self._parts)
+        parts = self._parts[self._first :]
+        total = sum(len(part.corners) for part in parts)
         if total > self.most:
             # Small parts are unchanged; the others share the rest.
             share = _share([len(part.corners) for part in parts], self.most)
@@ -151,13 +156,6 @@ class ShapeCollector:
             drawn = sum(len(part.corners) for part in parts)
             self._notices.append(f'meshes are drawn with {drawn} triangles of their {total}')
         return tuple(parts)
-
-    def renumbered(self, first: int) -> Tuple[SceneShape, ...]:
-        """Return the shapes with the numbers of their parts behind those of `first` others."""
-        return tuple(
-            replace(each, size=(each.size[0] + first,)) if each.kind == 'mesh' else each
-            for each in self.shapes
-        )
 
     def notices(self) -> Tuple[str, ...]:
         """Return notices about shapes that are simplified or not drawn."""

@@ -184,17 +184,17 @@ def make_scene(
             'start': np.array([each.pose for each in around.movable]).reshape(-1, 4, 4),
             'grounds': _add_world(collector, model, around, shapes),
         }
-    parts, hidden = collector.parts(), ShapeCollector(triangles // 5)
+    hidden = ShapeCollector(triangles // 5, collector)
     if model is not None and shapes == 'visual':
         _add_links(hidden, model, _hidden_geometries(model, links), around)
     return Scene(
         'world' if model is None else model.name,
         links,
         tuple(collector.shapes),
-        (*parts, *hidden.parts()),
+        (*collector.parts(), *hidden.parts()),
         collector.notices(),
         weight=mass * g,
-        collision=hidden.renumbered(len(parts)),
+        collision=tuple(hidden.shapes),
         **more,
     )
 

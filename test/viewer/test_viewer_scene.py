@@ -5,6 +5,7 @@
 import numpy as np
 import pytest
 from support import example_robots
+from support.mesh_files import box_triangles, write_stl
 from support.urdf_text import joint, link, robot as urdf
 
 from rbd_ros import Robot
@@ -148,6 +149,20 @@ def test_hidden_collision_shapes_are_there_and_bounded():
     assert hidden and hidden.isdisjoint(_meshes(scene)) and max(hidden) < len(scene.parts)
     assert sum(len(_corners(scene, k)) for k in hidden) <= 4000
     assert make_scene(model, shapes='collision').collision == ()
+
+
+def test_a_mesh_that_is_visual_and_collision_shape_is_there_once(tmp_path):
+    write_stl(tmp_path / 'a.stl', box_triangles((1.0, 1.0, 1.0)))
+    mesh = '<geometry><mesh filename="a.stl"{}/></geometry>'
+    shapes = ''.join(
+        f'<{role}>{mesh.format(scale)}</{role}>'
+        for role, scale in (('visual', ''), ('collision', ''), ('collision', ' scale="2 2 2"'))
+    )
+    (tmp_path / 'a.urdf').write_text(urdf(link('a', shapes)))
+    scene = make_scene(load_urdf(tmp_path / 'a.urdf'))
+    assert [shape.size for shape in (*scene.shapes, *scene.collision)] == [(0,), (0,), (1,)]
+    sizes = [np.ptp(part.vertices, axis=0).tolist() for part in scene.parts]
+    assert sizes == [[1.0, 1.0, 1.0], [2.0, 2.0, 2.0]]
 
 
 def _meshes(scene):
