@@ -13,6 +13,7 @@ import os
 from pathlib import Path
 from typing import Callable, Iterator, Optional, Tuple, TYPE_CHECKING
 
+from rbd_ros.bounded_files import MAX_TEXT, read_text
 from rbd_ros.hil.bench import Bench, Run
 from rbd_ros.hil.report.run_report import JUNIT, NUMBERS, PAGE, reported
 from rbd_ros.hil.scenario.controller_entry import CONTROLLERS, IsolatedRun
@@ -146,7 +147,7 @@ def execute(
         found_run = run(scenario, folder, recorder)
     code, text = reported(scenario, found_run, folder)
     if arguments.json:
-        return code, (folder / NUMBERS).read_text(encoding='utf-8').rstrip()
+        return code, read_text(folder / NUMBERS, MAX_TEXT).rstrip()
     return code, text + (f'\nrecording: {arguments.record}' if arguments.record else '')
 
 
