@@ -81,8 +81,11 @@ class JointCommands:
         self._efforts[velocity] = effort
 
     def clear(self) -> None:
-        """Remove all efforts and goals; servos hold the joints where they are now."""
+        """Remove all efforts and goals; joints that are held stay where they are now."""
         self._efforts[:] = 0.0
+        desired = getattr(self.law, 'q', None)
+        if desired is not None:
+            desired[:] = self.simulator.q
         restart: Any = getattr(self.law, 'restart', None)
         if restart is not None:
             restart()

@@ -20,6 +20,7 @@ from rbd_ros.viewer.live import LivePage, LOCAL
 from rbd_ros.viewer.motion_recording import MotionRecording
 from rbd_ros.viewer.page_text import floats, MIN_RADIUS, page, reach
 from rbd_ros.viewer.pull import LinkPull, ObjectPull, Pull
+from rbd_ros.viewer.scene_annotations import SceneJoint
 from rbd_ros.viewer.viewer_scene import Scene
 
 FRAME = 1.0 / 60.0  # time between pictures [s]
@@ -177,9 +178,16 @@ class LiveSession:
         """Let a reset return to the present state."""
         self._start = self.simulator.snapshot()
 
+    def _requested(self, value: Any) -> Tuple[SceneJoint, float]:
+        """Return the joint and the number of a request."""
+        number, given = int(value[0]), float(value[1])
+        if not (0 <= number < len(self.scene.joints) and math.isfinite(given)):
+            raise ValueError(f'it needs the number of a joint and a finite value, got {value}')
+        return self.scene.joints[number], given
+
     def _on_joint(self, value: Any) -> None:
         """Move a joint of the scene, (number, position)."""
-        joint, goal = self.scene.joints[int(value[0])], float(value[1])
+        joint, goal = self._requested(value)
         goal = min(max(goal, joint.lower), joint.upper)
         if not self._is_static:
             self.commands.move(joint.position, goal)
@@ -190,7 +198,7 @@ class LiveSession:
 
     def _on_effort(self, value: Any) -> None:
         """Apply an effort to a joint of the scene, (number, effort)."""
-        joint, effort = self.scene.joints[int(value[0])], float(value[1])
+        joint, effort = self._requested(value)
         limit = self.simulator.robot.effort_limits[joint.velocity]
         self.commands.push(joint.velocity, min(max(effort, -limit), limit))
 

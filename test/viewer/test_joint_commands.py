@@ -45,6 +45,11 @@ def test_a_goal_moves_one_joint_and_the_others_stay(simulator, law):
     simulate(simulator, commands)
     goal[0] = 0.4
     assert_allclose(simulator.q, goal, atol=0.02)
+    # After a reset it is held there, not driven to the last goal.
+    simulator.reset(START)
+    commands.clear()
+    simulate(simulator, commands)
+    assert_allclose(simulator.q, START, atol=0.02)
 
 
 def test_gains_that_are_there_stay(simulator):
@@ -89,7 +94,9 @@ def test_a_session_keeps_limits_and_returns_to_the_kept_state(simulator, robot):
 
 @pytest.mark.parametrize(
     'name, value',
-    [('joint', [99, 0.0]), ('joint', None), ('joint', [0, 'x']), ('effort', [0]), ('pull', 3)],
+    [('joint', [99, 0.0]), ('joint', None), ('joint', [0, 'x']), ('effort', [0]), ('pull', 3)]
+    + [(name, [0, bad]) for name in ('joint', 'effort') for bad in (np.nan, np.inf)]
+    + [('joint', [-1, 0.0])],
 )
 def test_a_request_that_means_nothing_is_reported(simulator, robot, monkeypatch, name, value):
     session = LiveSession(simulator, make_scene(robot.model), port=0)

@@ -8,7 +8,7 @@ function makePanel(data, order) {
   const panel = element('panel'), toggle = element('toggle'), command = element('command');
   const digits = (x) => (Math.abs(x) < 5e-4 ? 0 : x).toFixed(3);
   const movable = data.live === 'simulation' || data.live === 'static';
-  let values = null, efforts = null;
+  let values = null;
 
   const rows = data.joints.map((joint, number) => {
     const row = document.createElement('div'), name = document.createElement('span');
@@ -30,7 +30,7 @@ function makePanel(data, order) {
   function setRanges() {
     const isEffort = command.value === 'effort';
     for (const { joint, slider } of rows) {
-      const [low, high] = isEffort ? [-(joint.effort || 100), joint.effort || 100] : joint.limits || [-Math.PI, Math.PI];
+      const [low, high] = isEffort ? [-(joint.effort ?? 100), joint.effort ?? 100] : joint.limits || [-Math.PI, Math.PI];
       slider.min = low;
       slider.max = high;
       if (isEffort) slider.value = 0;
