@@ -95,7 +95,7 @@ class JointCommands:
 
 
 def hold_joints(simulator: Simulator) -> None:
-    """Hold all joints but the base by implicit springs and dampers.
+    """Hold all joints with motors, but not the base, by implicit springs and dampers.
 
     :param simulator: the simulation, at the configuration to hold
     """
@@ -104,7 +104,8 @@ def hold_joints(simulator: Simulator) -> None:
     inertia = 1.0 / np.diag(np.linalg.inv(robot.mass_matrix(q)))
     limited = np.isfinite(robot.effort_limits)
     stiffness = np.where(limited, robot.effort_limits / _ERROR, inertia * _FREQUENCY**2)
-    for at_q, at_v in robot.model.independent_slices.values():
-        if at_q.stop - at_q.start != 1:
+    for i, (at_q, at_v) in robot.model.independent_slices.items():
+        has_motor = robot.model.body(i).joint_name in robot.model.actuated_joints
+        if at_q.stop - at_q.start != 1 or not has_motor:
             stiffness[at_v] = 0.0
     simulator.set_joint_pd(q, kp=stiffness, kd=2.0 * np.sqrt(stiffness * inertia))

@@ -52,6 +52,17 @@ def test_a_goal_moves_one_joint_and_the_others_stay(simulator, law):
     assert_allclose(simulator.q, START, atol=0.02)
 
 
+def test_the_passive_joints_of_a_linkage_follow():
+    linkage = resource_path('urdf', 'four_bar.urdf')
+    extension = resource_path('config', 'four_bar.yaml')
+    simulator = Simulator(Robot.from_urdf(linkage, extension=extension))
+    start, commands = simulator.q, JointCommands(simulator, None)
+    commands.move(position=0, goal=start[0] + 0.1)
+    simulate(simulator, commands)
+    assert abs(simulator.q[0] - start[0] - 0.1) < 0.02
+    assert np.abs(simulator.loop_errors).max() < 1e-9
+
+
 def test_gains_that_are_there_stay(simulator):
     simulator.set_joint_pd(START, kp=700.0, kd=70.0)
     JointCommands(simulator, None).move(position=2, goal=0.5)
