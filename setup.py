@@ -134,6 +134,7 @@ setup(
             'pin',
             'pyarrow',
             'pytest',
+            'pytest-rerunfailures',
             'pytest-xdist',
             'ruff',
             'setuptools',
