@@ -155,7 +155,7 @@ def multiply_rotation_chain(matrices: Sequence[Matrix3]) -> Matrix3:
 def inverse_symmetric(A: Symmetric3) -> Symmetric3:
     """Return the inverse of a symmetric matrix, by its adjugate.
 
-    :raises ZeroDivisionError: if it is known to be singular
+    :raises ZeroDivisionError: if it is constant and singular
     """
     xx, yx, yy, zx, zy, zz = A
     a, b, c = yy * zz - zy * zy, zx * zy - yx * zz, yx * zy - zx * yy

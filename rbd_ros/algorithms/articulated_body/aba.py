@@ -32,7 +32,7 @@ def aba(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :param diagonal: added to the diagonal of the inertia matrix, (tree_nv,) [kg m^2, kg]
     :return: qdd = FD(q, qd, tau, fx), (tree_nv,) [rad/s^2, m/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     X, S, v, c, IA, pA, U, D, u = {}, {}, {0: MotionVector.zero()}, {}, {}, {}, {}, {}, {}
     extra = [0.0] * model.tree_nv if diagonal is None else diagonal

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small dense matrices of generic scalars, as lists of rows: those of inverse inertias.
+"""Small dense matrices of generic scalars, as lists of rows, for inverse inertias.
 
-An inverse inertia maps forces to motions; no type of rbd_ros.spatial does. Everything here is in
-coordinates that the caller keeps track of.
+An inverse inertia maps forces to motions, for which rbd_ros.spatial has no type. The caller keeps
+track of coordinates.
 """
 
 from typing import List, Sequence
@@ -87,7 +87,7 @@ def zeros(rows: int, columns: int) -> Matrix:
 
 
 def solved(factors: LTDL, B: Rows) -> Matrix:
-    """Return the solution X of H X = B by the factors of H.
+    """Return the solution X of H X = B, given factors of H.
 
     :param factors: factors of H, (n, n)
     :param B: right-hand sides, (n, m)

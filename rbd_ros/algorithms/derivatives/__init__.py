@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of the dynamics by their inputs."""
+"""Derivatives of the dynamics with respect to its inputs."""

@@ -87,7 +87,7 @@ def forward_dynamics_by_screws(
     :param gravity: acceleration of gravity in base coordinates, (3,) [m/s^2]
     :param external_forces: force on each link in base coordinates, by its number [N m, N]
     :return: accelerations, (n,) [rad/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     n, screws = len(links), screw_paths(links, joints)
     leaving = completed_subtrees(links)

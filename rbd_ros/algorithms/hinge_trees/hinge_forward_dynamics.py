@@ -71,7 +71,7 @@ def hinge_forward_dynamics(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :param diagonal: added to the diagonal of the inertia matrix, (nv,) [kg m^2]
     :return: accelerations, (nv,) [rad/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
 
     >>> np.allclose(robot.kernel('hinge_forward_dynamics').function(q, v, tau), a)
     True

@@ -3,7 +3,7 @@
 """Composite-rigid-body algorithm in its basic version, in one coordinate frame (book 6.2).
 
 All quantities are in base coordinates, where the inertia of a composite body is a plain sum. It is
-an independent statement of crba.py, which works in body coordinates and takes fewer operations.
+independent of crba.py, which works in body coordinates and takes fewer operations.
 """
 
 from typing import Dict, List, Sequence, Tuple

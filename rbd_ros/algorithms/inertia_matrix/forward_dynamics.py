@@ -68,7 +68,7 @@ def forward_dynamics(
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :param diagonal: added to the diagonal of the inertia matrix, (nv,) [kg m^2, kg]
     :return: independent accelerations, (nv,) [rad/s^2, m/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     if model.couplings:
         return forward_dynamics_by_inertia_matrix(model, q, qd, tau, external_forces, diagonal)

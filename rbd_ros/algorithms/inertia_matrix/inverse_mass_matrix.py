@@ -46,7 +46,7 @@ def inverse_mass_matrix(model: Model, q: Sequence[Scalar]) -> Matrix:
 
     :param q: independent configuration, (nq,) [rad, m]
     :return: H^-1, (nv, nv) [1/(kg m^2), 1/(kg m), 1/kg]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     if model.couplings or factors_are_shorter(model):
         return inverse_by_factors(model, q)

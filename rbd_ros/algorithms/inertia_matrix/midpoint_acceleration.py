@@ -98,7 +98,7 @@ def midpoint_acceleration(
     :param dt: duration of the step, (1,) [s]
     :param diagonal: added to the diagonal of the inertia matrix per dt, (nv,) [N m s/rad, N s/m]
     :return: independent mean acceleration, (nv,) [rad/s^2, m/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
 
     >>> kernel = robot.kernel('midpoint_acceleration').function
     >>> a = kernel(q, v, tau, 1e-3)

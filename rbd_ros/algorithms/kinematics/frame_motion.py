@@ -31,7 +31,7 @@ def frame_pose(model: Model, q: Sequence[Scalar], frame: Frame) -> PluckerTransf
     """Return the pose of a frame, as the transform from base to frame coordinates.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
-    :param frame: the frame, with its place on its body
+    :param frame: the frame, with its placement on its body
     """
     return frame.placement * body_transforms(model, q)[frame.body]
 
@@ -49,7 +49,7 @@ def frame_velocity(
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
-    :param frame: the frame, with its place on its body
+    :param frame: the frame, with its placement on its body
     :param reference: its coordinates; see `kinematics.jacobians.jacobian`
     :return: angular part first, (6,) [rad/s, m/s]
     """
@@ -80,12 +80,12 @@ def frame_acceleration(
     """Return the rate of `frame_velocity`, component by component: J qdd + dJ/dt qd.
 
     That is the spatial acceleration for 'body' and 'base', and for 'aligned' the classical
-    acceleration of the frame's origin (book 2.11). Gravity is not part of it.
+    acceleration of the frame's origin (book 2.11). It excludes gravity.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
     :param qdd: acceleration of the tree, (tree_nv,) [rad/s^2, m/s^2]
-    :param frame: the frame, with its place on its body
+    :param frame: the frame, with its placement on its body
     :param reference: its coordinates; see `kinematics.jacobians.jacobian`
     :return: angular part first, (6,) [rad/s^2, m/s^2]
     """
@@ -99,14 +99,14 @@ def frame_acceleration(
     XF = frame.placement * X0[frame.body]
     acceleration, velocity = (frame.placement * each[frame.body] for each in (a, v))
     if reference == 'aligned':
-        # The origin's own acceleration: that of the body-fixed point there, and w x v (eq 2.53).
+        # Acceleration of the origin: that of the body-fixed point there, plus w x v (eq 2.53).
         turning = linear3.cross(velocity.angular, velocity.linear)
         acceleration = acceleration + MotionVector((0.0, 0.0, 0.0), turning)
     return express(acceleration, XF, reference)
 
 
 def express(m: MotionVector, XF: PluckerTransform, reference: str) -> MotionVector:
-    """Return the motion vector given in the coordinates of a frame, in those of a reference.
+    """Transform a motion vector from the coordinates of a frame to those of a reference.
 
     :param m: motion vector in frame coordinates
     :param XF: transform from base to frame coordinates

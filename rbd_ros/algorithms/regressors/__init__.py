@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Matrices by which forces, energy and momentum are linear in the inertial parameters."""
+"""Regressors: matrices by which forces, energy and momentum are linear in inertial parameters."""

@@ -19,7 +19,7 @@ from rbd_ros.spatial.scalar import Scalar
 class EnergyRegressor(NamedTuple):
     """Rows whose products with the inertial parameters are energies.
 
-    :param kinetic: of the kinetic energy without that of rotors, (10 bodies,)
+    :param kinetic: of the kinetic energy, without that of rotors, (10 bodies,)
     :param potential: of the potential energy, (10 bodies,)
     """
 
@@ -35,7 +35,7 @@ class EnergyRegressor(NamedTuple):
     source='RBDA 2.12, eq 2.67',
 )
 def energy_regressor(model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]) -> EnergyRegressor:
-    """Return the regressors of kinetic energy, rotors not included, and of potential energy.
+    """Return the regressors of kinetic energy, without that of rotors, and of potential energy.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]

@@ -28,9 +28,9 @@ Matrix = List[List[Scalar]]
 
 
 def unit_inertias() -> Tuple[RigidBodyInertia, ...]:
-    """Return the ten inertias of which one parameter is 1: what any other is a combination of.
+    """Return the ten inertias with one unit parameter each, which span all inertias.
 
-    In the order of `RigidBodyInertia.parameters`.
+    They are in the order of `RigidBodyInertia.parameters`.
     """
     return tuple(
         RigidBodyInertia.from_parameters([1.0 if i == k else 0.0 for i in range(10)])
@@ -50,7 +50,7 @@ def torque_regressor(
 ) -> Matrix:
     """Return the regressor of inverse dynamics.
 
-    tau = Y pi, and the forces that turn the rotors besides.
+    tau = Y pi, plus the forces that accelerate the rotors.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -90,8 +90,8 @@ def slotine_li_regressor(
 ) -> Matrix:
     """Return the regressor of H a_r + C v_r + tau_g, with the C of `coriolis_matrix`.
 
-    As Hdot - 2 C is skew-symmetric with it, adaptation by this regressor is stable. With v_r = v
-    and a_r = a it is that of inverse dynamics.
+    With this C, Hdot - 2 C is skew-symmetric, so adaptation by this regressor is stable. With v_r
+    = v and a_r = a it is the regressor of inverse dynamics.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -122,7 +122,7 @@ def joint_forces(
     S: Mapping[int, MotionSubspace],
     f: Mapping[int, Sequence[ForceVector]],
 ) -> Matrix:
-    """Return the joint forces that balance ten forces on each body, a column for each force.
+    """Return the joint forces that balance each of ten forces on each body, by columns.
 
     :param X: transform from the parent's coordinates, by body number
     :param S: motion subspace of each joint, by body number

@@ -43,7 +43,7 @@ def constraint_assembly_dynamics(
     tau: Scalars,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> AssembledDynamics:
-    """Return the accelerations and constraint forces of a tree, its subtrees articulated bodies.
+    """Return the accelerations and constraint forces of a tree of articulated-body subtrees.
 
     :param q: configuration, (nq,) [rad, m]
     :param qd: velocity, (nv,) [rad/s, m/s]

@@ -93,7 +93,7 @@ def contact_equations(
     tangents: bool,
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> ContactEquations:
-    """Return the contact equations of a tree, gears included, by factors of its inertia matrix.
+    """Return the contact equations of a tree with gears, from the factors of its inertia matrix.
 
     With H = L^T D L, M is Y^T D^-1 Y, where L^T Y = T: bitwise symmetric.
 

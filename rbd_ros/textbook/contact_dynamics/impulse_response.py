@@ -71,7 +71,7 @@ def impulse_response(
     :param external_forces: impulse iota on each body in base coordinates, by body number [N m s,
         N s]
     :return: dqd, (nv,) [rad/s, m/s]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     if model.couplings:
         return impulse_response_by_inertia_matrix(model, q, impulse, external_forces)

@@ -58,7 +58,7 @@ def body_contacts(
     :param force: sum of the forces on it, with gravity, without contact forces [N m, N]
     :param normals: contact normals, unit forces on the body (`contact_forces.contact_force`)
     :param normal_rates: their rates (`contact_forces.contact_force_rate`)
-    :raises ZeroDivisionError: if the inertia is known to be singular
+    :raises ZeroDivisionError: if the inertia is constant and singular
 
     >>> from rbd_ros.textbook.contact_dynamics.contact_forces import contact_force
     >>> from rbd_ros.textbook.contact_dynamics.single_body import body_contacts

@@ -53,7 +53,7 @@ def recursive_forward_dynamics(
     :param tau: generalized forces, (nv,) [N m, N]
     :param external_forces: force on each body in base coordinates, by body number [N m, N]
     :return: accelerations, (nv,) [rad/s^2, m/s^2]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     links = links_of(model, q)
     given = external_wrenches(model, links, external_forces)
@@ -61,8 +61,8 @@ def recursive_forward_dynamics(
     phi = [force - b for force, b in zip(tau, bias)]
     found = reverse_elimination(model, links)
 
-    # Steps 1 and 2: that = U^-1 phi and ttilde = D^-1 that (eq 34, 35). eta_i is the wrench on
-    # link i of the joints that it carries.
+    # Steps 1 and 2: that = U^-1 phi and ttilde = D^-1 that (eq 34, 35). eta_i is the wrench of the
+    # joints of its children on link i.
     eta: Dict[int, Wrench] = dict.fromkeys(links, NO_WRENCH)
     tau_tilde: Dict[int, Scalar] = {}
     for i, body in model.inward():

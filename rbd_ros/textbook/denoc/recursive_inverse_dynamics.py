@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive inverse dynamics (Saha 1999, section 5.1): outwards for twists, back for wrenches."""
+"""Recursive inverse dynamics (Saha 1999, section 5.1): twists outward, wrenches inward."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ def inverse_dynamics_of(
     :param qdd: their rates, (tree_nv,) [rad/s^2, m/s^2]
     :param given: external wrenches on links, by body number
     """
-    # Gravity is an acceleration rho of the base (eq 32). Of the twists nu, forces take the angular
-    # velocities w, and differences of velocities.
+    # Gravity is an acceleration rho of the base (eq 32). Of the twists nu, only the angular
+    # velocities w and differences of velocities enter the forces.
     w: Dict[int, Vector3] = {0: ZERO3}
     nudot: Dict[int, Twist] = {0: against_gravity(model)}
     gamma: Dict[int, Wrench] = {}

@@ -127,7 +127,7 @@ def reverse_elimination(model: Model, links: Mapping[int, Link]) -> Dict[int, El
     """Eliminate from the leaves to the base: Mhat, mhat and psi of each joint, by body number.
 
     :param links: links, by body number
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     mass = {i: ArticulatedMass.of(links[i]) for i, _ in model.outward()}
     found: Dict[int, Elimination] = {}
@@ -156,7 +156,7 @@ def udu_decomposition(model: Model, q: Sequence[Scalar]) -> UDU:
     """Return the factors u_ij = p_i^T B_ji^T psi_j and d_i = mhat_i of the inertia matrix.
 
     :param q: configuration, (nq,) [rad, m]
-    :raises ZeroDivisionError: if a joint is known to move no inertia
+    :raises ZeroDivisionError: if the inertia at a joint is the constant 0
     """
     links = links_of(model, q)
     found = reverse_elimination(model, links)

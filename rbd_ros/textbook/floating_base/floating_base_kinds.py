@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kinds of arrays of a floating base, apart from those of the joints that it carries."""
+"""Kinds of arrays of a floating base, without those of its joints."""
 
 from __future__ import annotations
 

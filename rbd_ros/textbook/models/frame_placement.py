@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Body frames elsewhere on their bodies: the same robot in other coordinates (book 4.2, 10.1)."""
+"""Relocated body frames: the same robot in other coordinates (book 4.2, 10.1)."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from rbd_ros.spatial import PluckerTransform
 
 
 def with_frames_placed(model: Model, placements: Mapping[str, PluckerTransform]) -> Model:
-    """Return the model with frames of some bodies placed elsewhere on them.
+    """Return the model with the frames of some bodies relocated.
 
-    The robot is the same one: links and joint frames keep their names and places, q, v and tau
-    their meaning, so that all functions of the robot give the same to rounding. What differs is
-    the cost, and the loss of digits: a frame far from its body takes as many digits from its
-    inertia as (distance / radius of gyration)^2 has (book 10.1). Frames that a robot is compiled
-    for are chosen anyway (`equivalent_model`); this is for studies, and for coordinates that are
-    given.
+    Links and joint frames keep their names and poses, and q, v and tau their meaning, so all
+    functions of the robot return the same results to rounding. Cost and accuracy differ: a frame
+    far from its body loses as many digits of the inertia as (distance / radius of gyration)^2 has
+    (book 10.1). The compiler chooses its own frames (`equivalent_model`); use this function for
+    studies and for prescribed coordinates.
 
-    :param placements: by name of the body, the transform from its coordinates to those that take
-        their place
-    :raises ModelError: for a name that is no body's
+    :param placements: transform from old to new coordinates of each body, by its name
+    :raises ModelError: for an unknown body
 
     >>> from rbd_ros.textbook.models import with_frames_placed
     >>> from rbd_ros.spatial import PluckerTransform

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces across a joint: what drives it, and what its bearings carry (book 3.5, example 3.2).
+"""Forces across a joint: active force and bearing load (book 3.5, example 3.2).
 
-The force f_J that a joint transmits is T_a tau + T lambda. The constraint forces T are the joint's
-own; which active forces T_a its motor adds is a choice of the mechanism, and changes lambda, the
-load on the bearings, but not the motion.
+The force f_J that a joint transmits is T_a tau + T lambda. The joint determines the
+constraint-force subspace T. The mechanism of its motor determines the active-force subspace T_a,
+which changes lambda, the load on the bearings, but not the motion.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class JointForce(NamedTuple):
     :param tau: generalized forces of the motor, (nv,) [N m, N]
     :param constraint: constraint-force variables lambda, (6 - nv,) [N m, N]
     :param active: T_a tau, (6,) [N m, N]
-    :param load: T lambda, what the bearings carry, (6,) [N m, N]
+    :param load: T lambda, load of the bearings, (6,) [N m, N]
     """
 
     tau: FloatArray
@@ -36,7 +36,7 @@ class JointForce(NamedTuple):
 def active_forces(joint: JointType, q: Sequence[float]) -> FloatArray:
     """Return the active-force subspace T_a = S (S^T S)^-1, (6, nv): T_a^T S = 1 (book eq 3.35).
 
-    It is one of many: that of a motor on the joint's axis itself.
+    This is one of many choices: that of a motor on the joint's axis.
 
     :param joint: type of the joint
     :param q: its position, (nq,) [rad, m]
@@ -52,7 +52,7 @@ def active_forces(joint: JointType, q: Sequence[float]) -> FloatArray:
 def split_force(
     joint: JointType, q: Sequence[float], force: ArrayLike, active: Optional[ArrayLike] = None
 ) -> JointForce:
-    """Return the active force and bearing load of which the force across a joint is the sum.
+    """Split the force across a joint into active force and bearing load.
 
     Book eq 3.34.
 

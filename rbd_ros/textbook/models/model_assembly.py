@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Models put together of bodies and joints in any order, with loops (book 4.1, 4.2).
+"""Assembly of models from bodies and joints in any order, with loops (book 4.1, 4.2).
 
-`assemble` chooses the spanning tree, numbers the bodies, and places their frames: that of body i
-is where joint i is on it. Joints outside the tree become loop joints of the model.
+`assemble` chooses the spanning tree, numbers the bodies, and places the frame of body i at joint
+i. Joints outside the tree become loop joints of the model.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from rbd_ros.textbook.models.connectivity_graph import Arc, ConnectivityGraph, N
 
 @dataclass(frozen=True)
 class Connection:
-    """A joint between two bodies, and where it is on them.
+    """A joint between two bodies, and its placement on each.
 
     :param name: name of the joint
     :param predecessor: name of the body (or the base) that it connects from
@@ -61,7 +61,7 @@ def connectivity(
     :param base: name of the fixed body
     :param bodies: names of the moving bodies
     :param connections: joints between them
-    :raises ModelError: for names that are taken twice or unknown
+    :raises ModelError: for duplicate or unknown names
 
     >>> from rbd_ros.textbook.models.model_assembly import connectivity, Connection
     >>> from rbd_ros.model.joints import Revolute
@@ -88,7 +88,7 @@ def assemble(
     Positions and velocities are those of the joints as given.
 
     A joint that connects a body of the tree to its parent is replaced by one of opposite polarity
-    (book table 4.2), so that its variables and forces stay what they are.
+    (book table 4.2), so that its variables and forces keep their meaning.
 
     :param name: name of the robot
     :param base: name of the fixed body
@@ -96,12 +96,12 @@ def assemble(
     :param connections: joints between the bodies
     :param numbering: spanning tree and numbers; None: the tree of minimum depth, numbered breadth
         first
-    :param loop_joints: names of joints that are to stay outside of the tree
-    :param free_bodies: whether bodies that nothing connects to the base move freely, by joints
-        'free_' and their name, instead of being an error
+    :param loop_joints: names of joints to keep out of the tree
+    :param free_bodies: whether bodies not connected to the base get free joints, named 'free_' and
+        the body's name, instead of raising an error
     :param others: further fields of the model, such as its gravity
-    :raises ModelError: if a body is not connected to the base, a name is taken twice or unknown,
-        or a loop joint cannot close a loop
+    :raises ModelError: if a body is not connected to the base, a name is duplicate or unknown, or
+        a loop joint cannot close a loop
 
     >>> from rbd_ros.textbook.models.model_assembly import assemble, Connection
     >>> from rbd_ros.model.joints import Revolute

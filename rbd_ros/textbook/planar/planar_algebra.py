@@ -3,8 +3,8 @@
 """Planar vector algebra (book 2.16, table A.1), in three coordinates.
 
 Motion vectors are [omega, v_x, v_y], force vectors [n, f_x, f_y]: coordinates 3, 4 and 5 of the
-spatial ones. The types have the verbs of the spatial types, so a text of an algorithm reads the
-same in the plane (rbd_ros/textbook/planar/planar_algorithms.py).
+spatial ones. The types have the methods of the spatial types, so algorithms run on them unchanged
+(rbd_ros/textbook/planar/planar_algorithms.py).
 """
 
 from rbd_ros.textbook.planar.planar_inertia import PlanarArticulatedInertia, PlanarInertia
@@ -27,5 +27,5 @@ __all__ = [
     'Vector2',
 ]
 
-#: Where the planar coordinates are among the six Pluecker coordinates.
+#: Indices of the planar coordinates among the six Pluecker coordinates.
 COORDINATES = (2, 3, 4)

@@ -1,9 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Texts of algorithms in the plane: the same texts, with planar quantities (book 2.16, 10.3.1).
+"""Algorithms in the plane: spatial algorithms on planar quantities (book 2.16, 10.3.1).
 
-A text names the types that it needs: `MotionVector.zero()`, `ArticulatedBodyInertia.from_rigid`.
-`in_plane` gives the text those of the plane instead, and a planar model; all else is its own.
+An algorithm names the types that it needs: `MotionVector.zero()`,
+`ArticulatedBodyInertia.from_rigid`. `in_plane` binds these names to the planar types, and passes a
+planar model; nothing else changes.
 """
 
 from __future__ import annotations
@@ -39,20 +40,20 @@ from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
 Text = TypeVar('Text', bound=Callable[..., Any])
 
-#: Packages of the texts, which are rebound.
+#: Packages whose functions are rebound.
 _PACKAGES = ('rbd_ros.algorithms.', 'rbd_ros.textbook.')
 
 
 def planar_gravity(model: Model) -> PlanarMotionVector:
     """Return the acceleration of gravity in a planar model.
 
-    What is across the plane, its guides bear.
+    The guides of the plane bear the component normal to it.
     """
     return PlanarMotionVector.of(MotionVector(ZERO3, model.gravity))
 
 
-#: What takes the place of what in a text. The text without linear velocities is for three
-#: dimensions only; that of the same equations by the book's table goes anywhere.
+#: Replacements in an algorithm. An algorithm without linear velocities is for three dimensions
+#: only; that of the book's table for the same equations is general.
 IN_PLANE: Dict[Any, Any] = {
     MotionVector: PlanarMotionVector,
     ForceVector: PlanarForceVector,
@@ -66,17 +67,17 @@ IN_PLANE: Dict[Any, Any] = {
 
 
 def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
-    """Return the text of an algorithm with three-dimensional vectors, for planar robots.
+    """Return an algorithm on three-dimensional vectors for planar robots.
 
-    It takes the same arguments, the robot's ordinary model and spatial external forces included;
-    of these, only what lies in the plane counts. If the text is declared, so is the result: it is
-    something for `Robot.kernel`.
+    The result takes the same arguments, including the ordinary model and spatial external forces,
+    of which it uses the components in the plane. For a declared algorithm, the result is declared
+    as well, so `Robot.kernel` takes it.
 
-    :param text: text of `rbd_ros.algorithms` that goes by spatial types and joint coordinates,
-        such as `rnea`, `crba` and `aba`; what it returns must be joint quantities
+    :param text: function of `rbd_ros.algorithms` on spatial types and joint coordinates, such as
+        `rnea`, `crba` and `aba`; it must return joint quantities
     :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
-        robot's own motion
-    :return: the text in the plane; it raises `ModelError` for a robot that leaves the plane
+        robot's motion
+    :return: the algorithm in the plane; it raises `ModelError` for a robot that leaves the plane
 
     >>> from rbd_ros.algorithms.inertia_matrix.crba import crba
     >>> from rbd_ros.textbook.planar.planar_algorithms import in_plane
@@ -98,7 +99,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
         named = {name: plain(value) for name, value in named.items()}
         return rebound(planar_model(model, upright), *map(plain, arguments), **named)
 
-    # The key of a kernel's cache follows this module, and by `__wrapped__` that of the text.
+    # The key of a kernel's cache includes this module, and through `__wrapped__` the algorithm.
     planar.__module__ = __name__
     declared = declaration_of(text)
     if declared is not None:
@@ -108,7 +109,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
             function=planar,
             source=f'{declared.source}; 2.16',
             pinocchio_equivalent=None,
-            specialization=None,  # which would be a text in space
+            specialization=None,  # which would be a spatial algorithm
         )
     return cast(Text, planar)
 
@@ -131,7 +132,7 @@ def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionT
         value = names.get(name)
         try:
             value = IN_PLANE.get(value, value)
-        except TypeError:  # a value that is no key is no type or text, either
+        except TypeError:  # an unhashable value is no type or function, either
             continue
         if isinstance(value, FunctionType) and value.__module__.startswith(_PACKAGES):
             value = value if value is planar_gravity else _rebound(value, done)

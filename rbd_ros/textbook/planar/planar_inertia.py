@@ -66,7 +66,7 @@ class PlanarInertia(SpatialQuantity):
 
     @classmethod
     def of(cls, inertia: RigidBodyInertia) -> PlanarInertia:
-        """Return the part of a spatial inertia that shows in the x-y plane."""
+        """Return the part of a spatial inertia that acts in the x-y plane."""
         return cls(inertia.mass, inertia.h[:2], inertia.I[5])
 
     def matrix(self) -> ScalarArray:
@@ -117,7 +117,7 @@ class PlanarInertia(SpatialQuantity):
         return PlanarInertia(self.mass + other.mass, h, self.I + other.I)
 
     def rotated(self, c: Scalar, s: Scalar) -> PlanarInertia:
-        """Return the inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
+        """Return the inertia in coordinates rotated by the angle with cosine `c` and sine `s`."""
         x, y = self.h
         return PlanarInertia(self.mass, (c * x + s * y, c * y - s * x), self.I)
 
@@ -237,9 +237,9 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def minus_dyad(self, W: PlanarForceVector, U: PlanarForceVector) -> PlanarArticulatedInertia:
-        """Return IA - W U^T for dyads W U^T whose sum is symmetric, though each need not be.
+        """Return IA - W U^T. Only the sum of all dyads W U^T need be symmetric.
 
-        Of the block H, the row is computed; the column is the same in the sum.
+        Of the coupling H, only the row is computed; in the sum, the column equals it.
         """
         a, b, c = W
         p, q, r = U
@@ -251,7 +251,7 @@ class PlanarArticulatedInertia(SpatialQuantity):
         )
 
     def rotated(self, c: Scalar, s: Scalar) -> PlanarArticulatedInertia:
-        """Return the inertia in coordinates turned by the angle with cosine `c` and sine `s`."""
+        """Return the inertia in coordinates rotated by the angle with cosine `c` and sine `s`."""
         (x, y), (xx, yx, yy) = self.H, self.M
         # Rows of E M; then the lower triangle of E M E^T, whose trace is that of M.
         first, second = c * xx + s * yx, c * yx + s * yy

@@ -32,7 +32,7 @@ Q = TypeVar(
 class PlanarTransform(SpatialQuantity):
     """Transform BXA from A to B coordinates of the plane, kept as (c, s, r): 4 numbers.
 
-    :param c: cosine of the angle by which B is turned from A
+    :param c: cosine of the angle from A to B
     :param s: sine of that angle
     :param r: position of the origin of B in A coordinates, (2,) [m]
 
@@ -71,7 +71,7 @@ class PlanarTransform(SpatialQuantity):
     def xpln(cls, angle: Scalar, r: Vector2) -> PlanarTransform:
         """Return the shift of the origin to `r`, then a rotation: Xpln of table A.1 (eq 2.77).
 
-        :param angle: angle by which B is turned from A [rad]
+        :param angle: angle from A to B [rad]
         :param r: position of the origin of B in A coordinates, (2,) [m]
         """
         return cls(cos(angle), sin(angle), r)
@@ -80,7 +80,7 @@ class PlanarTransform(SpatialQuantity):
     def of(cls, X: PluckerTransform) -> PlanarTransform:
         """Return the planar transform between frames that share the normal z.
 
-        A shift along z is left out: planar bodies may lie one above the other.
+        A shift along z is ignored: planar bodies may lie one above the other.
         """
         return cls(X.E[0][0], X.E[0][1], X.r[:2])
 
@@ -175,16 +175,16 @@ class PlanarTransform(SpatialQuantity):
     def displacement(self) -> PlanarMotionVector:
         """Return the velocity from A to B in unit time, to first order (XtoV, version 1).
 
-        It is exact where B is not turned. Source: book table A.1.
+        It is exact without rotation. Source: book table A.1.
         """
         (x, y), c, s = self.r, self.c, self.s
         return PlanarMotionVector(s, (c * x + s * y, c * y - s * x))
 
     def invariant_displacement(self) -> PlanarMotionVector:
-        """Return the velocity that leads from A to B, but for its magnitude (XtoV, version 2).
+        """Return a multiple of the velocity from A to B in unit time (XtoV, version 2).
 
-        It has the same coordinates in A and B, and is a multiple of the exact velocity, to which
-        it converges with the angle. Source: book table A.1.
+        It has the same coordinates in A and B, and converges to the exact velocity as the angle
+        goes to zero. Source: book table A.1.
         """
         (x, y), c, s = self.r, self.c, self.s
         x21, x31 = s * x - c * y, c * x + s * y
@@ -193,10 +193,10 @@ class PlanarTransform(SpatialQuantity):
         )
 
     def exact_displacement(self) -> PlanarMotionVector:
-        """Return the velocity u that leads from A to B in unit time, X = exp(-u x), for floats.
+        """Return the velocity u from A to B in unit time, X = exp(-u x), for floats.
 
-        It is v asin(X23) / X23, with v the invariant displacement (book A.1); the angle is less
-        than a quarter turn.
+        It is v asin(X23) / X23, with v the invariant displacement (book A.1); the angle must be
+        below a quarter turn.
         """
         v = self.invariant_displacement()
         return v if self.s == 0.0 else v * (math.asin(self.s) / self.s)

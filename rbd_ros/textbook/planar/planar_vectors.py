@@ -23,7 +23,7 @@ def vector2(values: Iterable[Scalar], what: str) -> Vector2:
 
     :param values: two scalars
     :param what: name of the pair, for the message
-    :raises ValueError: if there are not exactly two
+    :raises ValueError: unless there are exactly two
     """
     result = tuple(x.item() if isinstance(x, np.generic) else x for x in values)
     if len(result) != 2:
@@ -56,7 +56,7 @@ class _PlanarVector(Vector):
     def from_array(cls: Type[V], values: Iterable[Scalar]) -> V:
         """Return the vector with the given three coordinates, (3,), angular part first.
 
-        :raises ValueError: if there are not exactly three
+        :raises ValueError: unless there are exactly three
         """
         values = tuple(values)
         if len(values) != 3:
@@ -109,7 +109,7 @@ class PlanarMotionVector(_PlanarVector):
 
     @classmethod
     def of(cls, motion: MotionVector) -> PlanarMotionVector:
-        """Return the part in the x-y plane of a spatial motion; the rest of it is left out."""
+        """Return the part of a spatial motion in the x-y plane."""
         return cls(motion.angular[2], motion.linear[:2])
 
     def spatial(self) -> MotionVector:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth motion to a tolerance, and rigid contact from event to event (book 11.4, table 11.1)."""
+"""Smooth motion to a tolerance, and event-driven rigid contact (book 11.4, table 11.1)."""
 
 from __future__ import annotations
 

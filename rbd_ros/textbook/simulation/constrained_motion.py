@@ -60,15 +60,15 @@ class ConstrainedMotion:
         return a
 
     def values(self, t: float, q: FloatArray, v: FloatArray) -> Values:
-        """Return the values by which events are found, at a time and a state."""
+        """Return the event functions at a time and a state."""
         gaps = self.gaps(q, v)
         equations = self.equations(t, q, v, gaps)
         return Values(gaps.gap, equations.velocity, gaps.margin, self.forces(equations))
 
     def projected(self, t: float, q: FloatArray, v: FloatArray) -> Tuple[FloatArray, FloatArray]:
-        """Return the state with phi = 0 and zeta = 0 of the active contacts, without their drift.
+        """Return the state projected on phi = 0 and zeta = 0 of the active contacts.
 
-        It is the nearest one by the kinetic energy of the change.
+        This removes the drift, by the change of minimum kinetic energy.
         """
         k = list(self.active)
         if not k:

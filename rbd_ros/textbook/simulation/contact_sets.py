@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sets of contacts that persist, and of those that bear the forces (book 11.5)."""
+"""Sets of current contacts, and of active ones that transmit forces (book 11.5)."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.complementarity import solve_lcp
 
-# Part of a contact's inverse inertia that must be left to make its normal independent of others.
+# A normal is independent of others if at least this part of its contact's inverse inertia is left.
 _INDEPENDENT = 1e-9
 
 
 class ContactSets(NamedTuple):
     """Current and active contacts.
 
-    :param current: which contacts touch and stay, zeta = zeta' = 0, (c,) of bool
+    :param current: whether each contact persists, zeta = zeta' = 0, (c,) of bool
     :param active: numbers of current contacts whose normals are a basis of those of all current
         ones; every contact with a force is among them
     :param force: maximum contact force [N]
@@ -49,10 +49,10 @@ def contact_sets(
     current[k[solution.persists]] = True
     active: List[int] = k[solution.active].tolist()
     if pulling is not None and pulling not in active and _is_independent(M, active, pulling):
-        # It breaks, though rounding may hide its acceleration yet. (If its normal depends on those
-        # of others it rests because they do, and its force alone is gone.)
+        # The contact breaks, though rounding may still hide its acceleration. (If its normal
+        # depends on those of others, it persists because they do, and only its force vanishes.)
         current[pulling] = False
-    # On rare occasions contacts with forces are too few for a basis.
+    # On rare occasions the contacts with forces are too few for a basis.
     for i in np.flatnonzero(current).tolist():
         if i != pulling and i not in active and _is_independent(M, active, i):
             active.append(i)
@@ -60,7 +60,7 @@ def contact_sets(
 
 
 def _is_independent(M: FloatArray, active: List[int], i: int) -> bool:
-    """Return whether the active contacts leave something of another one's inverse inertia."""
+    """Return whether the normal of a contact is independent of those of the active ones."""
     k, left = active, float(M[i, i])
     if k:
         left -= float(M[i, k] @ np.linalg.solve(M[np.ix_(k, k)], M[k, i]))

@@ -2,17 +2,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Explicit Runge-Kutta methods whose steps can be interpolated (book 11.5, eq 11.45 to 11.51).
 
-A method fits a polynomial to the rates of the step, and the integral of that polynomial is where
-the step leads: at its end, and at every moment before. With delta from 0 to 1 over a step h,
+A method fits a polynomial to the rates of a step. The integral of the polynomial is the solution
+at the end of the step and at every time within it. With delta from 0 to 1 over a step h,
 
     y(delta) = y0 + h sum_i w_i(delta) k_i,     w_i(delta) = sum_j W_ij delta^j, j = 1, 2, ...
 
-Configurations that form no vector space are integrated in coordinates of their own for each step:
-q = q0 exp(u), where u is the displacement from the start of the step, which obeys
+Configurations that form no vector space are integrated in local coordinates of each step: q = q0
+exp(u), where u is the displacement from the start of the step, which obeys
 
     du/dt = v + [u, v]/2 + [u, [u, v]]/12 - ...     (H. Munthe-Kaas, 1998)
 
-so that quaternions keep their unit length whatever the step.
+so that quaternions keep unit length at any step size.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from rbd_ros.robot import Robot
 Acceleration = Callable[[float, FloatArray, FloatArray], FloatArray]
 
 # B_k / k! with Bernoulli's numbers, for k = 2, 4, ...: the series of u/(exp(u) - 1), whose odd
-# terms but the first are zero. At 0.5 rad, what is left out is below 1e-12.
+# terms are zero but for the first. At 0.5 rad, the remainder is below 1e-12.
 _BERNOULLI = (
     1.0 / 12.0,
     -1.0 / 720.0,
@@ -39,7 +39,7 @@ _BERNOULLI = (
     1.0 / 47900160.0,
 )
 
-#: Angle that a joint whose motions do not commute may turn by in a step [rad].
+#: Maximum angle per step of a joint whose motions do not commute [rad].
 MAXIMUM_TURN = 0.5
 
 
@@ -47,12 +47,12 @@ class Method(NamedTuple):
     """An explicit Runge-Kutta method with dense output.
 
     :param A: coefficients of the stages, (s, s)
-    :param c: times of the stages, as parts of the step, (s,)
+    :param c: times of the stages, as fractions of the step, (s,)
     :param W: coefficients of the interpolating weights, (s, degree); their sums over the powers
         are the weights b of the end of the step
-    :param error_weights: b less the weights of an embedded method of lower order, (s,); empty if
-        there is none
-    :param ends: whether the last stage is the end of the step, and so the first of the next
+    :param error_weights: b minus the weights of an embedded method of lower order, (s,); empty
+        without one
+    :param ends: whether the last stage is the end of the step, and thus the first of the next
     """
 
     name: str
@@ -64,18 +64,18 @@ class Method(NamedTuple):
     ends: bool = False
 
     def weights(self, delta: float) -> FloatArray:
-        """Return the weights w_i of the rates in the displacement at a moment of the step, (s,).
+        """Return the weights w_i of the rates in the displacement at a time of the step, (s,).
 
-        :param delta: part of the step, 0 to 1
+        :param delta: fraction of the step, 0 to 1
         """
         powers: FloatArray = delta ** np.arange(1.0, self.W.shape[1] + 1.0)
         weights: FloatArray = self.W @ powers
         return weights
 
     def slope_weights(self, delta: float) -> FloatArray:
-        """Return the weights of the rates in the polynomial p that stands for dy/dt, (s,).
+        """Return the weights of the rates in the polynomial p that approximates dy/dt, (s,).
 
-        :param delta: part of the step, 0 to 1
+        :param delta: fraction of the step, 0 to 1
         """
         powers = np.arange(1.0, self.W.shape[1] + 1.0)
         weights: FloatArray = self.W @ (powers * delta ** (powers - 1.0))
@@ -99,10 +99,11 @@ def _method(
 #: Euler's method, whose p is constant (book eq 11.47 to 11.49).
 EULER = _method('euler', 1, [[]], [[1.0]])
 
-#: Heun's method with a slope at two thirds of the step, whose p is linear (eq 11.50, 11.51).
+#: Heun's method with a second stage at two thirds of the step, whose p is linear (eq 11.50,
+#: 11.51).
 HEUN = _method('heun', 2, [[], [2.0 / 3.0]], [[1.0, -0.75], [0.0, 0.75]])
 
-#: The classical method of Runge and Kutta; its dense output is of third order.
+#: The classical Runge-Kutta method of fourth order; its dense output is of third order.
 RK4 = _method(
     'rk4',
     4,
@@ -116,7 +117,7 @@ RK4 = _method(
 )
 
 #: The pair of J. Dormand and P. Prince (1980) of orders 5 and 4, with the dense output of fourth
-#: order of L. Shampine (1986).
+#: order by L. Shampine (1986).
 RK45 = _method(
     'rk45',
     5,
@@ -167,13 +168,13 @@ METHODS = {method.name: method for method in (EULER, HEUN, RK4, RK45)}
 
 
 class Group:
-    """The space of configurations of a robot, as steps need it."""
+    """Configuration space of a robot, a Lie group."""
 
     def __init__(self, robot: Robot):
         self.robot = robot
         model = robot.model
         self.is_flat = all(model.body(i).joint.is_flat for i in model.independent)
-        # Lie brackets of unit velocities: how motions along them do not commute.
+        # Lie brackets of unit velocities: the commutators of motions along them.
         self._bracket = np.zeros((robot.nv, robot.nv, robot.nv))
         for i, (_, at_v) in model.independent_slices.items():
             joint, units = model.body(i).joint, np.eye(model.body(i).joint.nv)
@@ -190,7 +191,7 @@ class Group:
         return q + displacement if self.is_flat else self.robot.integrate(q, displacement)
 
     def displacement_rate(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return the rate of the displacement u since the start of a step at velocity v, (nv,)."""
+        """Return the rate at velocity v of the displacement u since the start of a step, (nv,)."""
         if self.is_flat or not u.any():
             return v
         ad = self._ad(u)
@@ -205,7 +206,7 @@ class Group:
     def maximum_step(self, v: FloatArray) -> float:
         """Return the longest step at which the series of `displacement_rate` holds [s].
 
-        What counts is how fast bodies turn: eigenvalues of [v, .] are i times angular velocities.
+        It depends on angular velocities: they are the eigenvalues of [v, .], divided by i.
         """
         if self.is_flat:
             return math.inf
@@ -221,9 +222,9 @@ class Group:
 
 @dataclass(frozen=True)
 class DenseStep:
-    """A time step that can be asked for any moment within it.
+    """A time step with dense output.
 
-    :param group: where configurations are
+    :param group: space of the configurations
     :param t: time at its beginning [s]
     :param h: its length [s]
     :param q: configuration at its beginning, (nq,)
@@ -242,18 +243,18 @@ class DenseStep:
     def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
         """Return the configuration, (nq,), and velocity, (nv,), at a time of the step (eq 11.46).
 
-        :param delta: part of the step, 0 to 1
+        :param delta: fraction of the step, 0 to 1
         """
         change = self.h * (self.method.weights(delta) @ self.rates)
         n = len(self.v)
         return self.group.moved(self.q, change[:n]), self.v + change[n:]
 
     def slope(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Return the polynomial p at a moment: rates of displacement and velocity, (nv,) each.
+        """Return the polynomial p at a time: rates of displacement and velocity, (nv,) each.
 
         Eq 11.45.
 
-        :param delta: part of the step, 0 to 1
+        :param delta: fraction of the step, 0 to 1
         """
         p = self.method.slope_weights(delta) @ self.rates
         n = len(self.v)
@@ -263,7 +264,7 @@ class DenseStep:
     def error(self) -> Tuple[FloatArray, FloatArray]:
         """Estimated errors of displacement and velocity at the end of the step, (nv,) each.
 
-        That is the difference to the embedded method.
+        They are the differences to the embedded method.
         """
         change = self.h * (self.method.error_weights @ self.rates)
         n = len(self.v)
@@ -287,7 +288,7 @@ def take_step(
 ) -> DenseStep:
     """Take a step of a Runge-Kutta method.
 
-    :param group: where configurations are
+    :param group: space of the configurations
     :param acceleration: acceleration at a time, a configuration and a velocity
     :param t: time [s]
     :param q: configuration, (nq,)

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Reference motions by DOP853, the method of order 8 of E. Hairer, as SciPy has it.
+"""Reference motions by DOP853, E. Hairer's method of order 8, in SciPy's implementation.
 
-Each step has coordinates of its own: q = q0 exp(u), see dense_output.py. SciPy's stepper begins
-again at each, in u and v, and passes the length of its next step on.
+Each step has local coordinates, q = q0 exp(u), see dense_output.py. SciPy's solver restarts at
+each step, in u and v; the proposed length of the next step carries over.
 """
 
 from __future__ import annotations
@@ -18,29 +18,29 @@ from rbd_ros.textbook.simulation.dense_output import Acceleration, Group
 
 
 class Dop853Step:
-    """A step that can be asked for any moment within it.
+    """A step with dense output.
 
-    :param group: where configurations are
-    :param solver: SciPy's stepper, after this step
+    :param group: space of the configurations
+    :param solver: SciPy's solver, after this step
     :param q: configuration at its beginning, (nq,)
     """
 
     def __init__(self, group: Group, solver: Any, q: FloatArray):
         self.t, self.h = float(solver.t_old), float(solver.t - solver.t_old)
-        #: Time at its end, bitwise: t + h may be another number [s].
+        #: Time at the end of the step [s]; t + h may differ by rounding.
         self.end = float(solver.t)
         self._group, self._solver, self._q = group, solver, q
         self._within: Any = None
 
     def at(self, delta: float) -> Tuple[FloatArray, FloatArray]:
-        """Return the configuration, (nq,), and velocity, (nv,), at a moment of the step.
+        """Return the configuration, (nq,), and velocity, (nv,), at a time of the step.
 
-        :param delta: part of the step, 0 to 1
+        :param delta: fraction of the step, 0 to 1
         """
         if delta == 1.0:
             y = self._solver.y
         else:
-            # Three more stages, which few steps are asked for.
+            # The interpolant takes three more stages, so it is computed on demand.
             self._within = self._within or self._solver.dense_output()
             y = self._within(self.t + delta * self.h)
         n = len(y) // 2
@@ -61,20 +61,20 @@ def take_dop853_step(
 ) -> Tuple[Dop853Step, float]:
     """Take one step, as long as tolerances allow.
 
-    :param group: where configurations are
+    :param group: space of the configurations
     :param acceleration: acceleration at a time, a configuration and a velocity
     :param t: time [s]
     :param q: configuration, (nq,)
     :param v: velocity, (nv,)
-    :param end: time beyond which no step goes [s]
-    :param h: length to try at first [s]
+    :param end: end time, which no step exceeds [s]
+    :param h: initial step length [s]
     :param rtol: error relative to the velocity, and to 1 rad or 1 m
-    :param atol: error besides
+    :param atol: absolute error
     :param max_step: longest step [s]
-    :return: the step, and the length that suits the next one [s]
-    :raises FloatingPointError: if no step is short enough
+    :return: the step, and the proposed length of the next one [s]
+    :raises FloatingPointError: if the step length underflows
     """
-    # Here: it takes a fifth of a second, and few ask for it.
+    # Imported here because it takes 0.2 s and is rarely needed.
     from scipy.integrate import DOP853
 
     n = len(v)
@@ -86,7 +86,7 @@ def take_dop853_step(
             [group.displacement_rate(u, moving), acceleration(time, there, moving)]
         )
 
-    # The displacement begins at zero: what is relative is so to 1 rad or 1 m.
+    # The displacement begins at zero, so relative errors are relative to 1 rad or 1 m.
     absolute = np.concatenate([np.full(n, atol + rtol), np.full(n, atol)])
     longest = min(max_step, group.maximum_step(v))
     first = min(h, longest, end - t)

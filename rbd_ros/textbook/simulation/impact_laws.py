@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Impulses of several contacts at once, from Newton's law of restitution (book 11.7).
 
-With M = T^T H^-1 T the separation velocities change by M Lambda. Rigid bodies do not say how an
-impact propagates among contacts that are closed together, so there are two laws to choose from.
+With M = T^T H^-1 T the separation velocities change by M Lambda. Rigid-body models do not
+determine how an impact propagates among closed contacts, so there are two laws.
 """
 
 from __future__ import annotations
@@ -13,13 +13,14 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.textbook.complementarity import solve_lcp
 
-#: All contacts at once, as a complementarity problem; or one after the other, as a row of balls.
+#: All contacts at once, as a complementarity problem; or one after the other, as in Newton's
+#: cradle.
 IMPACT_LAWS = ('simultaneous', 'sequential')
 
-# Rounds of an impact. With restitution they go on for ever where a body is caught between others.
+# Maximum rounds of an impact. With restitution they are infinite for a body caught between others.
 _MAXIMUM = 100_000
 
-# Part of the fastest separation velocity that counts as resting.
+# Separation velocities below this fraction of the fastest count as zero.
 _REST = 1e-12
 
 
@@ -32,16 +33,16 @@ def impact(
 ) -> FloatArray:
     """Return the impulses Lambda along the contact normals, (c,) [N s].
 
-    Afterwards no contact approaches, and no energy has been gained: the impulses do the work sum
-    of -(1 - e) Lambda |zeta|/2 in each round.
+    No contact approaches afterwards, and the energy does not increase: the work of the impulses is
+    the sum of -(1 - e) Lambda |zeta|/2 in each round.
 
     :param M: separation velocities per impulse, (c, c) [1/kg]
     :param velocity: separation velocities zeta before, (c,) [m/s]
     :param restitution: coefficients e of restitution, (c,)
-    :param law: 'simultaneous': all contacts that approach or rest collide together, Lambda >= 0
-        and zeta' + e zeta >= 0, of which one is zero for each (J. Moreau, 1988), and others in
-        another round if they approach then; 'sequential': again and again the contact that
-        approaches fastest collides alone, as if the others did not exist
+    :param law: 'simultaneous': all contacts that approach or rest collide together with Lambda >=
+        0 complementary to zeta' + e zeta >= 0 (J. Moreau, 1988); contacts that approach afterwards
+        collide in another round; 'sequential': the contact that approaches fastest collides alone,
+        repeatedly
     :param resting_speed: speed of approach below which there is no restitution [m/s]
     :raises ValueError: for an unknown law
     :raises ArithmeticError: if the rounds do not end
@@ -54,7 +55,7 @@ def impact(
     for _ in range(_MAXIMUM):
         if zeta.min(initial=0.0) >= -rest:
             return total
-        # One that separates takes no part: to hold it back would give it energy.
+        # A separating contact takes no part: an impulse that holds it back would add energy.
         k = np.flatnonzero(zeta <= rest if law == 'simultaneous' else zeta == zeta.min())[:count]
         e = np.where(zeta[k] < -resting_speed, restitution[k], 0.0)
         impulse = solve_lcp(M[np.ix_(k, k)], (1.0 + e) * zeta[k]).force

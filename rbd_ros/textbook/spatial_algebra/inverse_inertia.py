@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inverse inertia and bias acceleration of a rigid body, free or constrained (book 2.15).
 
-A body's acceleration is a = Phi f + b. For a constrained body there is no inertia in that sense,
-but there is an inverse inertia: its range is the motion that the constraints leave (book 3.3).
+A body's acceleration is a = Phi f + b. A constrained body has no inertia in that sense, but it has
+an inverse inertia, whose range is the motion space of the constraints (book 3.3).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from rbd_ros.spatial.transform import PluckerTransform
 class InverseInertia(SpatialQuantity):
     """Inverse inertia Phi, [[A, B], [B^T, C]], symmetric, from forces to motions.
 
-    :param A: lower triangle of the block from couples to angular motion, (6,) [1/(kg m^2)]
+    :param A: lower triangle of the block from moments to angular motion, (6,) [1/(kg m^2)]
     :param B: block from linear forces to angular motion, (3, 3) [1/(kg m)]
     :param C: lower triangle of the block from linear forces to linear motion, (6,) [1/kg]
 
@@ -51,7 +51,7 @@ class InverseInertia(SpatialQuantity):
     def of_body(cls, inertia: RigidBodyInertia) -> InverseInertia:
         """Return the inverse inertia of a free rigid body, in closed form (book eq 2.74).
 
-        :raises ZeroDivisionError: if the inertia is known to be singular
+        :raises ZeroDivisionError: if the inertia is constant and singular
         """
         mass, center, I_C = inertia.mass_center()
         A = linear3.inverse_symmetric(linear3.symmetric(I_C))
@@ -68,7 +68,7 @@ class InverseInertia(SpatialQuantity):
 
         Source: book eq 3.54. It is the same for all S that span the same space.
 
-        :raises ZeroDivisionError: if the columns of S are known to be dependent
+        :raises ZeroDivisionError: if the columns of S are constant and dependent
         """
         n = len(S.columns)
         identity = [[1 if i == j else 0 for j in range(n)] for i in range(n)]
@@ -105,8 +105,8 @@ class InverseInertia(SpatialQuantity):
 
         Table 2.5.
         """
-        # As [[C, B^T], [B, A]] it transforms like an articulated inertia, which is a map the
-        # other way: forces and motions have changed places, and so have their halves.
+        # As [[C, B^T], [B, A]] it transforms like an articulated-body inertia, whose halves are in
+        # the opposite order, since it maps motions to forces.
         swapped = X.apply(ArticulatedBodyInertia(self.A, linear3.transpose(self.B), self.C))
         return InverseInertia(swapped.M, linear3.transpose(swapped.H), swapped.I)
 
@@ -124,7 +124,7 @@ def bias_acceleration(
 
     :param inverse: inverse inertia Phi of the body, free or constrained
     :param inertia: inertia I of the body itself
-    :param bias_force: bias force p, v x* I v less the known forces
+    :param bias_force: bias force p, v x* I v minus the known forces
     :param bias: Sdot qd of a constrained body, whose acceleration is S qdd + Sdot qd
 
     >>> from rbd_ros.textbook.spatial_algebra.inverse_inertia import bias_acceleration
@@ -141,15 +141,15 @@ def bias_acceleration(
 def split_force(
     inertia: RigidBodyInertia, S: MotionSubspace, force: ForceVector
 ) -> Tuple[ForceVector, ForceVector]:
-    """Split a force into what accelerates a constrained body and what its constraints oppose.
+    """Split a force into the parts that accelerate a constrained body and load its constraints.
 
-    The first is I S (S^T I S)^-1 S^T f (book eq 3.28), the second, which does no work along S, the
-    rest of f. They are the same for all S that span the same space.
+    The first is I S (S^T I S)^-1 S^T f (book eq 3.28). The second is the rest of f, which does no
+    work along S. Both are the same for all S that span the same space.
 
-    :param S: motion that the constraints leave, (6, n)
+    :param S: motion subspace of the constraints, (6, n)
     :param force: force on the body at rest
     :return: f_a and f_c with f_a + f_c = f and S^T f_c = 0
-    :raises ZeroDivisionError: if the columns of S are known to be dependent
+    :raises ZeroDivisionError: if the columns of S are constant and dependent
 
     >>> from rbd_ros.textbook.spatial_algebra.inverse_inertia import split_force
     >>> slide = MotionSubspace([MotionVector((0.0, 0.0, 0.0), (0.0, 0.0, 1.0))])
@@ -164,7 +164,7 @@ def split_force(
 
 
 def _projected(inertia: RigidBodyInertia, S: MotionSubspace) -> List[List[Scalar]]:
-    """Return the inertia S^T I S that the motion along S has."""
+    """Return the inertia S^T I S of motion along S."""
     return [S.T @ (inertia * column) for column in S.columns]
 
 

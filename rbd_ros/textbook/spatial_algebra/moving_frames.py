@@ -3,7 +3,7 @@
 """Derivatives in moving coordinates, and the two accelerations of a body (book 2.10, 2.11).
 
 The derivative of a vector and the derivative of its coordinates differ by v x: the second is the
-apparent one, which somebody sees who moves along (the ring of the book).
+apparent derivative, that of an observer in the moving frame (the book's ring).
 """
 
 from __future__ import annotations
@@ -75,8 +75,8 @@ def classical_acceleration(
 ) -> Tuple[Vector3, Vector3]:
     """Return the angular acceleration and acceleration of a body-fixed point (book eq 2.48, 2.50).
 
-    This is what accelerometers feel (but for gravity) and messages hold. It is no motion vector:
-    it is not transformed like one.
+    Accelerometers measure it (less gravity), and messages contain it. It does not transform like a
+    motion vector.
 
     :param acceleration: spatial acceleration of the body
     :param velocity: its spatial velocity, in the same coordinates

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Screws (book 2.5): line vectors, free vectors, and the axis and pitch of any spatial vector.
 
-A spatial vector has a part that is bound to a line: the angular velocity of a motion, the linear
-force of a force. The rest, parallel to it, is free: a translation, a couple. A twist is a motion
-with an axis, a wrench a force with one.
+A spatial vector is the sum of a line vector and a free vector parallel to it: a rotation and a
+translation of a motion, a linear force and a couple of a force. A twist is a motion with an axis,
+a wrench a force with one.
 """
 
 from __future__ import annotations
@@ -103,7 +103,7 @@ def axis_point(vector: V) -> Vector3:
 def is_free(vector: V, tolerance: float = 0.0) -> bool:
     """Return whether a vector of floats is free, s = 0: a translation, a couple.
 
-    :param tolerance: largest length of s that counts as zero [rad/s, N]
+    :param tolerance: maximum length of s that counts as zero [rad/s, N]
 
     >>> from rbd_ros.textbook.spatial_algebra.screws import is_free
     >>> is_free(ForceVector((1.0, 0.0, 0.0), (0.0, 0.0, 0.0)))  # a couple has no line
@@ -116,9 +116,9 @@ def is_free(vector: V, tolerance: float = 0.0) -> bool:
 def is_line(vector: V, tolerance: float = 0.0) -> bool:
     """Return whether a vector of floats is a line vector: s . s_O = 0, s not zero.
 
-    A rotation, a force.
+    Line vectors are pure rotations and pure forces.
 
-    :param tolerance: largest length of the free part that counts as zero [m/s, N m]
+    :param tolerance: maximum length of the free part that counts as zero [m/s, N m]
 
     >>> from rbd_ros.textbook.spatial_algebra.screws import is_line
     >>> is_line(ForceVector.at_point((0.0, 0.0, 10.0), (0.5, 0.0, 0.0)))
@@ -129,11 +129,11 @@ def is_line(vector: V, tolerance: float = 0.0) -> bool:
 
 
 def line_and_free(vector: V) -> Tuple[V, V]:
-    """Return the line vector and free vector parallel to it whose sum is a vector of floats.
+    """Split a vector of floats into a line vector and a free vector parallel to it.
 
     Book 2.5.
 
-    There is only one such pair. A free vector is its own free part.
+    The pair is unique. The line vector of a free vector is zero.
 
     >>> from rbd_ros.textbook.spatial_algebra.screws import line_and_free
     >>> wrench = ForceVector((0.0, -5.0, 2.0), (0.0, 0.0, 10.0))

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Composite-rigid-body algorithm that takes the forces of whole subtrees along (book 6.2).
+"""Composite-rigid-body algorithm that propagates the forces of whole subtrees (book 6.2).
 
-The equations are those of crba.py, the loops are turned round: instead of one force at a time
-going all the way to the base, each body hands all forces of its subtree to its parent (R.
-Featherstone and D. Orin 2000, section 3.2). What arrives at the base is the force that it feels.
+The equations are those of crba.py with the loops interchanged: instead of propagating one force at
+a time to the base, each body passes all forces of its subtree to its parent (R. Featherstone and
+D. Orin 2000, section 3.2). The forces that arrive at the base act on it.
 """
 
 from typing import Any, Dict, List, NamedTuple, Sequence
@@ -17,7 +17,7 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class InertiaAndBaseForces(NamedTuple):
-    """Inertia matrix, and the forces on the base that belong to its columns.
+    """Inertia matrix, and the force on the base for each of its columns.
 
     :param H: joint-space inertia matrix, (nv, nv) [kg m^2, kg m, kg]
     :param F: spatial force [n; f] that the base transmits per unit of acceleration of each
@@ -47,7 +47,7 @@ def crba_by_subtrees(model: Model, q: Sequence[Scalar]) -> InertiaAndBaseForces:
     """
     n = model.tree_nv
     Ic = {i: body.inertia for i, body in model.outward()}
-    # By body: the forces of its subtree, in its coordinates, by the DoF that causes them.
+    # Forces of the subtree of each body, in its coordinates, by the DoF that causes them.
     F: Dict[int, Dict[int, ForceVector]] = {i: {} for i in range(len(model.bodies) + 1)}
     H: List[List[Scalar]] = [[0.0] * n for _ in range(n)]
     for i, body in model.inward():

@@ -3,9 +3,8 @@
 """Inertia and Coriolis matrices as sums over links of products of Jacobians.
 
 With the Jacobians of the center of mass of each link, J_t of its velocity and J_R of its angular
-velocity, H = sum J_t^T m J_t + J_R^T I J_R, and the derivatives of these by time give a Coriolis
-matrix. The number of operations grows with the cube of that of joints; nothing is recursive but
-the positions.
+velocity, H = sum J_t^T m J_t + J_R^T I J_R, and their time derivatives yield a Coriolis matrix.
+The cost is cubic in the number of joints; only the positions are recursive.
 """
 
 from typing import Iterator, List, NamedTuple, Sequence, Tuple
@@ -37,15 +36,15 @@ Matrix = List[List[Scalar]]
 
 
 class LinkJacobian(NamedTuple):
-    """Jacobians of one body: the nonzero columns.
+    """Nonzero columns of the Jacobians of one body.
 
     :param mass: mass m [kg]
     :param I: rotational inertia about the center of mass, in body coordinates, (3, 3) [kg m^2]
     :param places: degrees of freedom of the tree that move the body, in the order of the columns
-    :param t: columns of J_t, velocity of the center of mass along the base's axes
+    :param t: columns of J_t, velocity of the center of mass along the axes of the base
     :param R: columns of J_R, angular velocity in body coordinates
-    :param t_rate: columns of the derivative of J_t by time
-    :param R_rate: columns of the derivative of J_R by time
+    :param t_rate: columns of the time derivative of J_t
+    :param R_rate: columns of the time derivative of J_R
     """
 
     mass: Scalar
@@ -98,9 +97,8 @@ def coriolis_matrix_from_jacobians(
 ) -> Matrix:
     """Return a Coriolis matrix as a sum over links: C qd is the velocity-product force.
 
-    dH/dt - 2 C is skew-symmetric, as with `coriolis_matrix`, but it is another matrix, and not
-    that of the Christoffel symbols. For the symmetry, J_R and I are in body coordinates, where I
-    is constant.
+    dH/dt - 2 C is skew-symmetric as with `coriolis_matrix`, but C differs from it and from that of
+    the Christoffel symbols. The symmetry needs J_R and I in body coordinates, where I is constant.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -128,7 +126,7 @@ def coriolis_matrix_from_jacobians(
 def link_jacobians(
     model: Model, q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> Iterator[LinkJacobian]:
-    """Yield Jacobians of the bodies' centers of mass and their derivatives by time, body by body.
+    """Yield the Jacobians of each body's center of mass and their time derivatives.
 
     :param q: configuration of the tree, (tree_nq,) [rad, m]
     :param qd: velocity of the tree, (tree_nv,) [rad/s, m/s]
@@ -160,5 +158,5 @@ def link_jacobians(
 
 
 def _seen_from(v: MotionVector, s: MotionVector, rate: MotionVector) -> Vector3:
-    """Return the rate of the angular part of a column as seen from a body of velocity v, (3,)."""
+    """Return the rate of the angular part of a column, apparent in a body of velocity v, (3,)."""
     return subtract(rate.angular, cross(v.angular, s.angular))

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm in its basic version, in one coordinate frame (book 5.3).
 
-All quantities are in base coordinates: no transforms stand between a body and its parent. It is an
-independent statement of rnea.py, and says what the bodies do on the way.
+All quantities are in base coordinates, so there are no transforms between a body and its parent.
+It is independent of rnea.py, and also returns velocities, accelerations and forces of the bodies.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 class Dynamics(NamedTuple):
-    """Joint forces, and how they come about; the vectors of bodies are in base coordinates.
+    """Joint forces, and the motions and forces of bodies, in base coordinates.
 
     :param tau: generalized forces, (nv,) [N m, N]
     :param v: spatial velocity of each body, (bodies, 6) [rad/s, m/s]
     :param a: spatial acceleration of each body, (bodies, 6) [rad/s^2, m/s^2]
-    :param f: spatial force [n; f] that each body gets from its parent, (bodies, 6) [N m, N]
+    :param f: spatial force [n; f] of the parent on each body, (bodies, 6) [N m, N]
     """
 
     tau: Any
@@ -101,10 +101,10 @@ def rnea_with_motion(
     qdd: Sequence[Scalar],
     external_forces: Optional[Mapping[int, ForceVector]] = None,
 ) -> Dynamics:
-    """Return the joint forces, the bodies' velocities and accelerations, and transmitted forces.
+    """Return the joint forces, and velocities, accelerations and transmitted forces of the bodies.
 
-    Gravity is no acceleration of the bodies: that of a body at rest is zero. Arguments are those
-    of `rnea_absolute`.
+    Accelerations exclude gravity: that of a body at rest is zero. Arguments are those of
+    `rnea_absolute`.
 
     :return: tau, (tree_nv,), and v, a and f by body number
 

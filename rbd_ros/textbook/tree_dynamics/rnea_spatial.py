@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Recursive Newton-Euler algorithm in the book's spatial vectors (book 5.3, table 5.1).
 
-Kernels are made of rnea.py, the same equations by classical accelerations.
+Kernels are compiled from rnea.py, the same equations in classical accelerations.
 """
 
 from typing import List, Mapping, Optional, Sequence

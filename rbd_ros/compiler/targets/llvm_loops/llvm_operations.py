@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations on numbers as LLVM instructions, with Python's meaning where machines differ."""
+"""Operations on numbers as LLVM instructions, with Python's semantics where processors differ."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from rbd_ros.compiler.loops.loop_types import BOOL, FLOAT, INT, RecordType
 from rbd_ros.compiler.targets.llvm.routine import Routine
 from rbd_ros.compiler.targets.llvm_loops.llvm_records import LLVM_NUMBERS
 
-#: Of floats, of integers.
+#: Instructions for floats, for integers.
 _BINARY: Dict[str, Tuple[str, str]] = {
     '+': ('fadd', 'add'),
     '-': ('fsub', 'sub'),
@@ -22,7 +22,7 @@ _BINARY: Dict[str, Tuple[str, str]] = {
     '^': ('', 'xor'),
     '<<': ('', 'shl'),
     '>>': ('', 'ashr'),
-    # Whatever is compared with NaN is false, but that they differ.
+    # Comparisons with NaN are false, except !=.
     '<': ('fcmp olt', 'icmp slt'),
     '<=': ('fcmp ole', 'icmp sle'),
     '>': ('fcmp ogt', 'icmp sgt'),
@@ -30,12 +30,13 @@ _BINARY: Dict[str, Tuple[str, str]] = {
     '==': ('fcmp oeq', 'icmp eq'),
     '!=': ('fcmp une', 'icmp ne'),
 }
-# A later number replaces the best so far if it is better; true is less than false as a signed one.
+# A later number replaces the best so far if it compares as better; bools are unsigned, since as a
+# signed bit true is -1.
 _BETTER = {
     'min': {FLOAT: 'fcmp olt', INT: 'icmp slt', BOOL: 'icmp ult'},
     'max': {FLOAT: 'fcmp ogt', INT: 'icmp sgt', BOOL: 'icmp ugt'},
 }
-# Instructions of the processor; other functions are those of the C library.
+# Functions with an LLVM intrinsic; others are those of the C library.
 _INSTRUCTIONS = ('sqrt', 'fabs', 'floor', 'ceil', 'copysign')
 
 
@@ -56,10 +57,10 @@ def operation(code: Routine, made: Expression, texts: Tuple[str, ...]) -> str:
 
 def _convert(code: Routine, made: Expression, text: str) -> str:
     own, kind = made.operands[0].type, made.type
-    # As a signed number of one bit, true would be -1: hence zero-extended, and unsigned.
+    # As a signed bit, true is -1, hence zero extension and unsigned conversion.
     how = 'zext' if kind == INT else 'uitofp'
     if own == FLOAT:
-        # Poison, so anything at all, for NaN and where the result has no 64 bits.
+        # Poison for NaN and where the result exceeds 64 bits.
         how = 'fptosi'
     elif own == INT:
         how = 'sitofp'
@@ -67,8 +68,8 @@ def _convert(code: Routine, made: Expression, text: str) -> str:
 
 
 def _floor_division(code: Routine, made: Expression, a: str, b: str) -> str:
-    """Return the quotient or remainder of integers, rounded down; 0 for a divisor of 0."""
-    # Processors trap where the quotient has no 64 bits: for b = 0, and for -2^63 / -1.
+    """Return the floored quotient or remainder of integers; 0 for a divisor of 0."""
+    # Processors trap for b = 0 and for -2^63 / -1, whose quotient exceeds 64 bits.
     beyond = code.value(f'add i64 {b}, 1')
     unusual = code.value(f'icmp ult i64 {beyond}, 2')
     divisor = code.value(f'select i1 {unusual}, i64 1, i64 {b}')
@@ -76,7 +77,7 @@ def _floor_division(code: Routine, made: Expression, a: str, b: str) -> str:
         divisor = b
     quotient = code.value(f'sdiv i64 {a}, {divisor}')
     remainder = code.value(f'srem i64 {a}, {divisor}')
-    # They round towards zero: a remainder whose sign is not the divisor's is one round too far.
+    # They truncate: if remainder and divisor differ in sign, the quotient is one too large.
     signs = code.value(f'xor i64 {remainder}, {divisor}')
     differ = code.value(f'icmp slt i64 {signs}, 0')
     inexact = code.value(f'icmp ne i64 {remainder}, 0')
@@ -86,7 +87,7 @@ def _floor_division(code: Routine, made: Expression, a: str, b: str) -> str:
         return code.value(f'add i64 {remainder}, {more}')
     less = code.value(f'sext i1 {down} to i64')
     lower = code.value(f'add i64 {quotient}, {less}')
-    # With the divisor 1, the remainder is 0, and the quotient is a: times b, it is right.
+    # For b = -1 and 0 the divisor is 1 and the quotient a: a times b is the result.
     product = code.value(f'mul i64 {a}, {b}')
     return code.value(f'select i1 {unusual}, i64 {product}, i64 {lower}')
 
@@ -101,12 +102,12 @@ def _not(code: Routine, made: Expression, text: str) -> str:
 
 
 def _negative(code: Routine, made: Expression, text: str) -> str:
-    # Not 0 - x, which has another sign where x is 0.
+    # Not 0 - x, whose sign is wrong for x = 0.
     return code.value(f'{"fneg double" if made.type == FLOAT else "sub i64 0,"} {text}')
 
 
 def _extreme(code: Routine, made: Expression, best: str, *others: str) -> str:
-    """Return the minimum or maximum as Python finds it, also where something is NaN."""
+    """Return the minimum or maximum in Python's order of comparisons, which decides for NaN."""
     kind = LLVM_NUMBERS[made.type]
     for other in others:
         is_better = code.value(f'{_BETTER[made.name][made.type]} {kind} {other}, {best}')
@@ -117,12 +118,12 @@ def _extreme(code: Routine, made: Expression, best: str, *others: str) -> str:
 def _load(code: Routine, made: Expression, data: str, at: str) -> str:
     address = code.value(f'add i64 {data}, {at}')
     place = code.value(f'inttoptr i64 {address} to ptr')
-    # Numbers in a message lie where its strings let them.
+    # Numbers in a message are not aligned.
     return code.value(f'load {LLVM_NUMBERS[made.type]}, ptr {place}, align 1')
 
 
 def _call_kernel(code: Routine, made: Expression, address: str, inputs: str, outputs: str) -> str:
-    # By its address, which is data: the same loop serves every robot.
+    # By address, which is data, so the same machine code serves every robot.
     function = code.value(f'inttoptr i64 {address} to ptr')
     code.do(f'call void {function}(ptr {inputs}, ptr {outputs})')
     return ''

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Types of loops in LLVM: what a value consists of, and records as tables of words."""
+"""Types of loops in LLVM: the components of a value, and records as tables of 64-bit words."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class TableType(RecordType):
     """Type of a record: the address of a table (loop_records.py). Equal ones are the same object.
 
     :param kind: as in `loop_records.Record`
-    :param known: records that there are already, by their kind
+    :param known: types of records made so far, by kind
     """
 
     def __init__(self, kind: tuple, known: Dict[tuple, TableType]):
         super().__init__(kind[0])
-        #: First word of each field in the table
+        #: Index of the first word of each field in the table
         self.words: Dict[str, int] = {}
         word = 0
         for name, what, detail in kind[1]:
@@ -46,22 +46,22 @@ class TableType(RecordType):
 
 
 def table_type(kind: tuple, known: Dict[tuple, TableType]) -> TableType:
-    """Return the type of records of a kind, made once."""
+    """Return the type of records of a kind; equal kinds have the same object."""
     if kind not in known:
         known[kind] = TableType(kind, known)
     return known[kind]
 
 
 def llvm_types(kind: Type) -> Tuple[str, ...]:
-    """Return the LLVM types that a value of a type consists of."""
+    """Return the LLVM types of the components of a value."""
     if isinstance(kind, NumberType):
         return (LLVM_NUMBERS[kind],)
-    # No strides: arrays are contiguous, row by row.
+    # No strides: arrays are contiguous, in row-major order.
     if isinstance(kind, ArrayType):
         return ('ptr', *['i64'] * kind.ndim)
     if isinstance(kind, TupleType):
         return tuple(each for item in kind.items for each in llvm_types(item))
-    # Bytes as a number: what is read from them lies at an address that is worked out.
+    # Bytes are an integer address, to which offsets are added.
     return ('ptr',) if isinstance(kind, RecordType) else ('i64',)
 
 

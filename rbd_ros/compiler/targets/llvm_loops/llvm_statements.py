@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Statements of compiled loops as LLVM text: variables, conditions, loops, results.
 
-A variable that is assigned at one place is the value itself; another one lives in memory, until
-LLVM puts it into registers.
+A variable that is assigned at one place is an SSA value; others are stack variables, which LLVM
+promotes to registers.
 """
 
 from __future__ import annotations
@@ -16,28 +16,28 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 from rbd_ros.compiler.targets.llvm_loops.llvm_expressions import Expressions
 from rbd_ros.compiler.targets.llvm_loops.llvm_records import llvm_types, result_type
 
-#: Behind the jump back of a loop, and of one whose rounds run side by side;
-#: `translation.module_text` makes a node of LLVM's of it.
+#: Marks behind the back edge of a loop, and of one whose rounds may run in vector registers;
+#: `translation.module_text` replaces each by a metadata node.
 REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.simd'
 
-# Functions with more instructions, before any pass, stay functions: a call costs them nothing, and
-# LLVM's passes take longer for one large function than for many small ones.
+# Functions with more instructions than this before any pass are not inlined: a call costs them
+# little, and LLVM's passes take longer for one large function than for many small ones.
 _LARGE = 75
 
 
 def function_text(function: ir.Function) -> Tuple[str, Sequence[str]]:
-    """Return the LLVM text of a function, and declarations of what it calls from elsewhere."""
+    """Return the LLVM text of a function, and declarations of its external callees."""
     return _Writer(function).whole()
 
 
 class _Writer(Expressions):
-    """Writes one function."""
+    """Writer of one function."""
 
     def __init__(self, function: ir.Function):
         self._function, given = function, []
-        #: Labels of the loops around this place: of the next round and of the end
+        #: Labels of the next round and of the end of each enclosing loop, outermost first
         self._loops: List[Tuple[str, str]] = []
-        #: Labels of ends that a `break` goes to
+        #: Labels of loop ends that are targets of a `break`
         self._left: List[str] = []
         parts = {}
         for k, variable in enumerate(function.parameters):
@@ -66,13 +66,13 @@ class _Writer(Expressions):
     def _do_Assign(self, made: ir.Assign) -> None:
         variable, parts = made.variable, self.parts(made.value)
         if variable.is_single:
-            # Such a value needs no memory: a variable is read only where it surely was assigned,
-            # so LLVM's rule that a value is defined on every way to its use is kept.
+            # An SSA value is enough: the front end has checked that each use is dominated by the
+            # assignment, as LLVM requires.
             self.values[variable] = parts
             return
         kinds = llvm_types(variable.type)
         if variable not in self.places:
-            # At the entry, where LLVM looks for what it can put into registers.
+            # In the entry block, where LLVM looks for stack variables to promote to registers.
             self.places[variable] = [self.code.array(each, 1) for each in kinds]
         for place, kind, part in zip(self.places[variable], kinds, parts):
             self.code.put(place, kind, part)
@@ -97,7 +97,7 @@ class _Writer(Expressions):
         if isinstance(made.value.type, NumberType):
             self.code.do(f'ret {self.typed(made.value)}')
             return
-        # A structure in registers, filled item by item.
+        # A structure in registers, filled element by element.
         whole, kind = 'undef', result_type(made.value.type)
         items = zip(llvm_types(made.value.type), self.parts(made.value))
         for k, item in enumerate(items):
@@ -125,7 +125,7 @@ class _Writer(Expressions):
             code.choose(self.text(made.condition), body, end)
         self._round(made.body, body, head, end)
         code.go(head, REPEATED)
-        # Without a way out, as in `while True`, there is nothing behind the loop.
+        # After `while True` without `break`, the end is unreachable.
         if made.condition.known is None or end in self._left:
             code.label(end)
 
@@ -149,7 +149,7 @@ class _Writer(Expressions):
         self.values[made.variable] = (counter,)
         self._round(made.body, body, onward, end)
         code.label(onward)
-        # Below the end there is room for one more; not so for larger steps.
+        # Counting by 1 to an end cannot overflow; larger steps can.
         wraps = ' nsw' if abs(made.step) == 1 else ''
         code.do(f'{following} = add{wraps} i64 {counter}, {made.step}')
         code.go(head, IN_VECTORS if made.in_vectors else REPEATED)

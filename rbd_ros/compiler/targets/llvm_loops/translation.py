@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""From an entry point to the object file with its machine code: text, LLVM's passes, code."""
+"""Compilation of an entry point to an object file: LLVM text, passes, code generation."""
 
 from __future__ import annotations
 
@@ -29,27 +29,28 @@ _NUMBERS: Dict[str, Type] = {
     'FloatArray': ArrayType(FLOAT, (None,)),
 }
 
-# Code generation and passes, by `native.optimization()`.
+# Levels of code generation and of the passes, by `native.optimization()`.
 _GENERATION = (0, 3)
 _PASSES = (1, 2)
 
-# Loops of a known few rounds, as over three axes, become straight text; others are not written out
-# several times over. That made a simulator's step no faster, and a third of its compilation.
+# Loops of a few constant rounds, as over three axes, are unrolled. Runtime unrolling made
+# a simulator's step no faster, and took a third of its compilation.
 _NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
 
-# Loops that are not `simd_range` never run in vector registers: they are as long as a robot has
-# joints, so that they are not faster there, and take longer to compile. Those that are may: LLVM
-# would complain on stderr of one that it cannot do so, if that were asked for.
+# Only `simd_range` loops may be vectorized: others have about as many rounds as a robot has
+# joints, so vectorizing makes them no faster, and their compilation slower. Vectorizing is
+# permitted rather than requested: LLVM would warn on stderr about each loop that it cannot
+# vectorize.
 _ONE_BY_ONE = '!"llvm.loop.vectorize.enable", i1 false'
 
 
 def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
-    """Return LLVM text of an entry point: the functions `entry` and `builtin`, and all they call.
+    """Return the LLVM text of an entry point: functions `entry` and `builtin`, and their callees.
 
     :param function: the entry point
     :param kinds: kinds of its records
     :param numbers: kinds of its other arguments: int, float, bytes or FloatArray
-    :raises ValueError: if it cannot be compiled; it names function and line
+    :raises ValueError: if it cannot be compiled; names function and line
     """
     instances = Instances()
     known: Dict[tuple, Any] = {}
@@ -57,7 +58,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     types += [_NUMBERS[kind] for kind in numbers]
     top = entry(instances, function, tuple(types))
     texts = translate(instances, function_text)
-    # The nodes: an empty one for `!invariant.load !0`, and what is known of every loop.
+    # Metadata: an empty node for `!invariant.load !0`, and the properties of loops.
     whole = [
         _entry(top),
         loop_function(len(kinds), numbers),
@@ -69,7 +70,7 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
 
 
 def _number_loops(text: str) -> str:
-    """Return text in which each loop has a node of its own, as LLVM insists, instead of a mark."""
+    """Replace the mark of each loop by a distinct metadata node, as LLVM requires."""
     nodes: List[str] = []
 
     def number(found: re.Match) -> str:
@@ -83,7 +84,7 @@ def _number_loops(text: str) -> str:
 
 
 def _entry(top: Instance) -> str:
-    """Return the text of the function that is called from outside: records are addresses to it."""
+    """Return the text of the function called from outside, which takes records as addresses."""
     taken: List[str] = []
     for k, kind in enumerate(top.arguments):
         taken.append(f'{"double" if kind == FLOAT else "i64"} %a{k}')
@@ -110,28 +111,28 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
 
     Arguments are those of `module_text`.
 
-    :raises ValueError: if it cannot be compiled; it names function and line
+    :raises ValueError: if it cannot be compiled; names function and line
     """
     text = module_text(function, kinds, numbers)
     with native.compile_lock:
         level = native.optimization()
         target = native.new_target(_GENERATION[level])
         module = llvm.parse_assembly(text)
-        # Before the passes, which learn from them how large things are and how they are aligned.
+        # Before the passes, which use the sizes and alignments of types.
         module.triple, module.data_layout = target.triple, str(target.target_data)
         _optimize(module, target, level)
         return target.emit_object(module)
 
 
 def _optimize(module: Any, target: Any, level: int) -> None:
-    """Run LLVM's passes, by the interface that this llvmlite has.
+    """Run LLVM's passes, by the old or new interface of llvmlite.
 
     :param level: `native.optimization()`
     """
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=_PASSES[level])
         options.loop_unrolling = level > 0
-        # Of loops that may, see `_ONE_BY_ONE`.
+        # For the loops that permit it, see `_ONE_BY_ONE`.
         options.loop_vectorization = True
         options.slp_vectorization = options.loop_interleaving = False
         builder = llvm.create_pass_builder(target, options)
@@ -139,7 +140,7 @@ def _optimize(module: Any, target: Any, level: int) -> None:
         return
     builder = llvm.create_pass_manager_builder()
     builder.opt_level = _PASSES[level]
-    builder.inlining_threshold = 225  # LLVM's own; without it, nothing is merged
+    builder.inlining_threshold = 225  # LLVM's default; without it, nothing is inlined
     builder.loop_vectorize = True
     passes = llvm.create_module_pass_manager()
     target.add_analysis_passes(passes)
