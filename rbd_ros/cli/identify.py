@@ -107,6 +107,7 @@ def run(arguments: argparse.Namespace) -> int:
             identified = robot_of(patched, options)
             same = {'cutoff': arguments.cutoff, 'missing_joints': missing_joints}
             plot_efforts(
+                robot,
                 validate_model(robot, recording, **same),
                 arguments.plot,
                 [validate_model(identified, recording, **same)],

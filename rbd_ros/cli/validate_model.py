@@ -45,7 +45,7 @@ def run(arguments: argparse.Namespace) -> int:
     )
     print(_json(found) if arguments.json else '\n'.join(lines(found)))
     if arguments.plot:
-        plot_efforts(found, arguments.plot)
+        plot_efforts(robot, found, arguments.plot)
     return 0
 
 

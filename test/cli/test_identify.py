@@ -15,6 +15,7 @@ from support.fresh_python import python_path
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
+from rbd_ros.cli.output.joint_panels import JointPanels
 from rbd_ros.control.motion.trajectory_files import read_trajectory
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -101,6 +102,44 @@ def test_base_parameters_as_json_and_urdf(example, capsys):
     assert all(joint['relative_error'] < 0.2 for joint in after['joints'])
     assert main(['identify', *words]) == 0
     assert re.search(r'wrist_1_joint: viscous +0\.1\d+ +\+- 0', capsys.readouterr().out)
+
+
+def test_the_plot_has_a_residual_below_each_effort(example, monkeypatch, capsys):
+    drawn = []
+    monkeypatch.setattr(JointPanels, 'save', lambda panels, path: drawn.append((panels, path)))
+    words = ['six_axis_arm', str(example[0] / 'run.csv'), '--plot', 'x.png']
+    assert main(['identify', *words, '--payload-link', 'tool0']) == 0
+    capsys.readouterr()
+    assert main(['validate-model', *words, '--json']) == 0
+    facts = json.loads(capsys.readouterr().out)
+    (panels, path), (before, _) = drawn
+    assert path == 'x.png' and len(facts['joints']) == 6
+    for (name, axes), fit in zip(panels, facts['joints'], strict=True):
+        measured, model, identified = (line.get_ydata() for line in axes.get_lines())
+        wrong, right = (line.get_ydata() for line in panels.residuals[name].get_lines())
+        np.testing.assert_array_equal(wrong, measured - model)
+        np.testing.assert_array_equal(right, measured - identified)
+        error = fit['error']
+        assert fit['joint'] == name and np.sqrt(np.nanmean(wrong**2)) == pytest.approx(error)
+        text = panels.residuals[name].get_title()
+        assert f' {error:.3g} -> ' in text and text.endswith(' N m')
+        assert np.sqrt(np.nanmean(right**2)) < 0.5 * error
+        (alone,) = before.residuals[name].get_lines()
+        np.testing.assert_array_equal(alone.get_ydata(), wrong)
+
+
+@pytest.mark.parametrize('with_residuals', [False, True])
+def test_panels_of_efforts_have_the_units_of_their_joints(with_residuals, tmp_path):
+    robot = Robot.from_urdf(ROOT / 'urdf' / 'stanford_arm.urdf')
+    panels = JointPanels(robot, robot.joint_names[1:5], 2.0, 2.0, with_residuals)
+    panels.save(tmp_path / 'x.png')
+    shown = [axes for axes in panels.figure.axes if axes.get_visible()]
+    labels = sorted(axes.get_ylabel() for axes in shown)
+    expected = ['effort [N m]'] * 3 + ['effort [N]']
+    expected += (['residual [N m]'] * 3 + ['residual [N]']) * with_residuals
+    assert labels == sorted(expected)
+    # The lowest panel of each column names the time.
+    assert [axes.get_xlabel() for axes in shown].count('time [s]') == 3
 
 
 @pytest.mark.parametrize(

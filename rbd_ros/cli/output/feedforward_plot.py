@@ -33,7 +33,7 @@ def plot_feedforward(
     :param path: file to write
     :raises ValueError: if it cannot be written
     """
-    panels = JointPanels(names, 4.2, 2.2, margin=0.6)
+    panels = JointPanels(robot, names, 4.2, 2.2)
     closest = report.margins_of('effort')
     for name, axes in panels:
         j = robot.joint_names.index(name)

@@ -24,7 +24,6 @@ from rbd_ros.identification import (
     read_robot_description,
     Recording,
 )
-from rbd_ros.plot_names import plot_name
 
 MEASURED, PREDICTED, WRONG = '#9aa5b1', '#1769aa', '#e4572e'
 
@@ -88,30 +87,36 @@ def recording_of(arguments: argparse.Namespace) -> Recording:
 
 
 def plot_efforts(
-    before: ModelValidation, path: str, after: Sequence[ModelValidation] = (), title: str = ''
+    robot: Robot, before: ModelValidation, path: str, after: Sequence[ModelValidation] = ()
 ) -> None:
-    """Plot the measured efforts and those of the model, one panel per joint.
+    """Plot measured and predicted efforts and the residuals, two panels per joint.
 
-    :param before: validation of the described model
+    :param robot: the described model
+    :param before: its validation
     :param path: file to write
     :param after: validation of the identified model, if any
-    :param title: title of the figure
     :raises ValueError: if it cannot be written
     """
-    panels = JointPanels(before.joint_names, 4.6, 2.3, margin=0.9)
+    panels = JointPanels(robot, before.joint_names, 4.6, 3.0, with_residuals=True)
     times = before.times - before.times[0]
     breaks = np.flatnonzero(np.diff(times) > 4.0 * np.median(np.diff(times))) + 1
     t = np.insert(times, breaks, np.nan)
-    for j, (_, axes) in enumerate(panels):
-        lines = [(before.measured, MEASURED, 2.4, 'measured')]
-        lines += [(before.predicted, WRONG if after else PREDICTED, 1.0, 'model')]
-        lines += [(found.predicted, PREDICTED, 1.0, 'identified') for found in after]
-        for values, color, width, label in lines:
-            shown = np.insert(values[:, j], breaks, np.nan)
-            axes.plot(t, shown, color=color, lw=width, label=label)
+    models = [(before, WRONG if after else PREDICTED, 'model')]
+    models += [(found, PREDICTED, 'identified') for found in after]
+    for j, (name, axes) in enumerate(panels):
+        measured = np.insert(before.measured[:, j], breaks, np.nan)
+        axes.plot(t, measured, color=MEASURED, lw=2.4, label='measured')
+        residuals = panels.residuals[name]
+        for found, color, label in models:
+            predicted = np.insert(found.predicted[:, j], breaks, np.nan)
+            axes.plot(t, predicted, color=color, lw=1.0, label=label)
+            residuals.plot(t, measured - predicted, color=color, lw=0.8)
+        errors = [f'{found.joints[j].error:.3g}' for found, _, _ in models]
+        text = f'measured - predicted, root mean square {" -> ".join(errors)} {panels.units[name]}'
+        residuals.set_title(text, fontsize=7, color=INK)
         if not j:
-            axes.legend(fontsize=7, frameon=False)
-    panels.figure.suptitle(plot_name(title), fontsize=10, color=INK)
+            place = {'loc': 'lower left', 'bbox_to_anchor': (0.0, 1.1)}
+            axes.legend(**place, ncol=3, fontsize=8, frameon=False)
     panels.save(path)
 
 
