@@ -204,7 +204,7 @@ class Definition:
         evaluate: Callable[..., Scalars],
         key: Dict[str, Any],
     ) -> Definition:
-        """Return the definition of what returns one array: `evaluate` gives its flat list."""
+        """Return the definition of a function of one output, a flat list of `evaluate`."""
         output = Output(name, shape)
         return cls(name, tuple(inputs), (output,), lambda *arrays: (evaluate(*arrays),), key)
 
@@ -217,7 +217,7 @@ class Definition:
         """Return the program for targets: the function, traced on symbols, and its derivatives.
 
         :param inner_products: whether the target takes scalar products as single operations, where
-            the text calls them so (`rbd_ros.spatial.scalar.inner`)
+            the function calls them so (`rbd_ros.spatial.scalar.inner`)
         """
         program = self._traced(inner_products)
         if self.alternative is None:
@@ -242,8 +242,7 @@ class Definition:
 
     def interpret(self, *arrays: Scalars) -> Sequence[Scalars]:
         """Return the flat lists of the outputs from lists of numbers, without a compiler."""
-        # On floats the text itself is the reference. Only derivatives need the graph, as nobody
-        # has written them down.
+        # On floats the function itself is the reference. Only derivatives need the graph.
         if not self.tangents and not self.differentiates:
             return self.evaluate(*arrays)
         from rbd_ros.compiler.targets.interpreter import interpret
@@ -267,7 +266,7 @@ class Definition:
             for tangent in self.tangents
             for direction in tangent.directions(symbols[tangent.input])
         ]
-        # One pass for all outputs along all directions: what their derivatives share is made once.
+        # One pass for all outputs along all directions, so derivatives share subexpressions.
         rows = directional_derivatives(graph, values, directions) if directions else []
         found, first = [], 0
         for each in outputs:

@@ -75,7 +75,7 @@ class Graph:
         at: Sequence[Value],
         rates: Sequence[Sequence[Value]],
     ) -> List[List[Value]]:
-        """Reject: `passes.DifferentiableGraph` has derivatives."""
+        """Raise TypeError: only a `passes.DifferentiableGraph` has derivatives."""
         raise TypeError('symbols of this graph have no derivatives; use a DifferentiableGraph')
 
     def constant(self, value: float) -> Symbol:
@@ -266,7 +266,6 @@ class Symbol:
 
         The argument is halved several times, then goes through the continued fraction
         x/(1 + x^2/(3 + x^2/(5 + ...))), and the halving is undone by
-        tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 the result is 1 to the last bit, so larger
         tanh 2x = 2 tanh x / (1 + tanh^2 x). Beyond 20 the result is exactly 1, so larger arguments
         are replaced by 20.
         """
@@ -282,7 +281,7 @@ class Symbol:
         return result
 
     def arctan2(self, x: Value) -> Value:
-        """Return the angle of the point (x, y) of the first quadrant, y this.
+        """Return the angle of the point (x, y) of the first quadrant, where y is this value.
 
         By arithmetic alone, to a few units in the last place: the quotient of the smaller by the
         larger has an angle of at most pi/4, which is halved twice before the series.
@@ -376,7 +375,7 @@ class Symbol:
         raise TypeError('symbols cannot be compared: use where_positive instead of a condition')
 
     __eq__ = __ne__ = __lt__ = __le__ = __gt__ = __ge__ = _no_comparison
-    __hash__ = None  # what compares by raising cannot be the key of a dictionary
+    __hash__ = None  # comparisons raise, so it cannot be the key of a dictionary
 
     def __float__(self) -> float:
         raise TypeError('a symbol has no numerical value')

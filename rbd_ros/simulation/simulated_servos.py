@@ -36,7 +36,6 @@ class SimulatedServos:
         :param v: desired velocity v_d, (nv,); None: zero if there is a `q`, else unchanged
         :param kp: gain of the position [N m/rad, N/m], (nv,), or a number for all joints with
             motors that have one degree of freedom; None: unchanged
-            motors that have one degree of freedom; None: as before
         :param kd: gain of the velocity [N m s/rad, N s/m], likewise; both zero release a joint
         :raises ValueError: for a wrong shape, numbers that are not finite, a negative gain, a gain
             of a joint with several DoFs, or without any gains so far; nothing is changed

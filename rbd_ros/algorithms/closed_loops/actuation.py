@@ -21,7 +21,6 @@ class ActuatorForces(NamedTuple):
         those with the smallest sum of squares
     :param tau: the same among the forces of all joints of the tree, (n,), zero where unactuated
     :param missing: forces that the actuators cannot exert, G^T tau_ID - G_u^T u, (n - r,)
-    :param missing: what the actuators cannot do, G^T tau_ID - G_u^T u, (n - r,)
     :param rank: rank of G_u
     :param mobility: n - r
     """

@@ -17,8 +17,8 @@ def stabilization(delta: Array, velocity: Array, t_stab: Optional[float]) -> Arr
     """Return the term k_stab of K qdd = k + k_stab, by which errors decay (book eq 8.21 and 8.22).
 
     Errors e then obey e'' + 2 e'/T + e/T^2 = 0, to first order: e(0) (1 + t/T) exp(-t/T) from
-    rest. Where a loop joint itself turns at w, the components of its error, which are those along
-    rest. If a loop joint itself rotates at w, the components of its error, which are those along
+    rest. If a loop joint itself rotates at w, the components of its error, which are along axes of
+    the successor, are coupled as well; this is negligible only if w T << 1.
 
     :param delta: position errors, (..., n^c) [rad, m]
     :param velocity: velocity errors T^T v_J, (..., n^c) [rad/s, m/s]

@@ -51,7 +51,6 @@ def responses(factors: LTDL, forces: Sequence[Sequence[Scalar]]) -> Columns:
     """Return the solutions x of H x = b for many b, with few operations where H has zeros.
 
     :param forces: right-hand sides b, each (n,); known zeros are skipped
-    :param forces: right-hand sides b, each (n,); elements known to be zero are made use of
     :return: solutions, one for each of `forces`
     """
     return responses_by(Followers(factors), forces)

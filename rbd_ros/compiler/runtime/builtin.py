@@ -70,7 +70,6 @@ class Fallback(partial):
 
     :param holder: type of objects with one slot; each array that the builtin returns is put into
         a new one, which is returned instead. The fallback must return such objects already
-        the slot of a new one, and that returned. What the fallback returns must be such already
     """
 
     __slots__ = ('holder',)

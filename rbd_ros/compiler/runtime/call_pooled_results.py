@@ -166,7 +166,6 @@ def search_function(name: str, shapes: Sequence[Sequence[int]]) -> str:
     """Return text of a function that returns a new reference to an unused result, or null.
 
     Its arguments are the address of the kernel's own results, and NumPy's float64.
-    float64.
 
     :param shapes: shapes of the outputs; without axes it is a number
     """

@@ -29,7 +29,7 @@ _FLOAT64 = np.dtype(np.float64)
 Array = NDArray[np.float64]
 #: Result of a kernel: an array, a number, or a named tuple of these.
 Result = Union[Array, float, Tuple[Any, ...]]
-#: Text of a function, and the declarations that it needs.
+#: LLVM text of a function, and the declarations that it needs.
 Function = Tuple[str, List[str]]
 
 

@@ -63,7 +63,6 @@ def add_feedforward(
     Missing velocities and accelerations are those of the smooth motion through the points; at a
     jump of the acceleration, the mean counts. If a motion ends at rest, the effort of its last
     point holds the robot there, since controllers keep sending it.
-    long as they stay.
 
     :param feedforward: the robot, and its forces besides the motion
     :param trajectory: motion of some or all of its joints, in any order

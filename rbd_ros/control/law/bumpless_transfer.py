@@ -22,7 +22,6 @@ class BumplessTransfer:
     At a change, the difference of the torques before and after is computed at the measured
     position and added with a weight that falls smoothly from 1 to 0: w(s) = 1 - 3 s^2 + 2 s^3, s
     from 0 to 1. A change during a transfer restarts it from the present torque.
-    that is added then.
 
     :param holding: function of the gravity torque, (nv,), at a configuration
     """

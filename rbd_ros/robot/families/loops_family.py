@@ -301,8 +301,7 @@ class LoopFunctions(Compiled):
         * 'kkt': one linear system for both; the simplest
         * 'forces': constraint forces first, with the factors of the inertia matrix
         * 'null_space': accelerations first, among those that satisfy the constraints; best for a
-        small
-          mobility, and for a singular inertia of the spanning tree
+          small mobility, and for a singular inertia of the spanning tree
         * 'articulated_body': as 'forces', without factorizing an inertia matrix; for trees of many
           bodies with few loops
 

@@ -11,7 +11,7 @@ with tolerances. The contact problem is solved, and impulses are applied, at eve
 4. a contact gained: impulses, then the contact problem
 5. a contact lost at an edge: it is no longer among the current contacts
 6. a negative force: the contact problem
-7. and so on
+7. and so on.
 
 Current contacts touch and stay (zeta = 0 and zeta' = 0); the active ones among them have normals
 that form a basis, and bear all forces. The exact reference for laws of contact that step over

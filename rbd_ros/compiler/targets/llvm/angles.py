@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sines and cosines of one state, several angles side by side in a vector.
 
-Each is a chain of some thirty operations, and those of different joints are independent: in lanes,
-eight joints take as long as one, and every lane has the same bits as the scalar code. If one
-vector does not hold all of them, the operations of several are interleaved, so that the processor
-finds independent ones nearby. The results lie in memory, as operands of the following arithmetic.
-But all of it waits for the first group, and lanes extracted from a register are ready some cycles
-earlier.
+Each evaluation is a dependency chain of some thirty operations, and those of different joints are
+independent: in lanes, eight joints take as long as one, and each lane has the same bits as the
+scalar code. If one vector does not hold all angles, the operations of several vectors are
+interleaved, so that the processor finds independent ones nearby. Results are stored in memory, as
+operands of later arithmetic, except those of the first group, for which all of it waits: they are
+extracted from the register, some cycles earlier.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from rbd_ros.compiler.symbol_graph import COS, Graph, operands, SIN
 from rbd_ros.compiler.targets.llvm.emit import Emitter
 from rbd_ros.compiler.targets.llvm.trigonometry import emit_sine_cosine
 
-# Processors that lower their clock for vectors of eight doubles, and keep it low for a while: long
-# kernels, mostly narrower, lose by that. Four are best: on a Cascade Lake kernels of a UR5, a
-# Talos and a Go1 take 1 to 19 % longer with two, and up to 19 % longer with eight. Later
-# processors lower it hardly, or not at all.
+# Some processors lower their clock for vectors of eight doubles, and for a while after, which
+# slows down long kernels with mostly narrower vectors. Four lanes are best: on a Cascade Lake,
+# kernels of a UR5, a Talos and a Go1 take 1 to 19 % longer with two, and up to 19 % longer with
+# eight. Later processors hardly lower it.
 _SLOWED_BY_EIGHT = ('skylake-avx512', 'cascadelake', 'cooperlake')
 
 
 def angles_together() -> int:
-    """Return the maximum number of angles of a group, a power of two."""
+    """Return the maximum number of angles in a group, a power of two."""
     widest = processor().lanes
     return min(widest, 4) if processor().name in _SLOWED_BY_EIGHT else widest
 
@@ -42,7 +42,7 @@ _IN_TURN = 4
 class AngleGroup:
     """Angles whose sines and cosines are evaluated together.
 
-    :param angles: numbers of the nodes of which sine or cosine is taken
+    :param angles: numbers of the nodes whose sine or cosine is taken
     :param nodes: numbers of the sines and cosines
     :param lanes: doubles in the vector; those beyond the angles are idle
     :param slot: slot of the sines in the array of kept values; the cosines follow
@@ -68,16 +68,16 @@ class AngleGroup:
 def angle_groups(
     graph: Graph, live: Sequence[int], lanes: int, partners: Optional[Mapping[int, int]] = None
 ) -> List[AngleGroup]:
-    """Return the groups of at most `lanes` angles each, such that a group needs no later one.
+    """Return groups of at most `lanes` angles, such that no group depends on a later one.
 
-    What is together in a group is ready at the same time: its angles depend on equally many sines
-    and cosines in a row, which for the angles of joints is none. An angle that is left alone
-    shares a vector of two with nothing.
+    The angles of a group are ready at the same time: they depend on chains of equally many sines
+    and cosines, zero for the angles of joints. A single remaining angle takes a vector of two
+    lanes.
 
     :param live: numbers of the nodes to be evaluated, in order
-    :param partners: nodes, and those beside which they should be
+    :param partners: nodes, and their preferred neighbors
     """
-    depth: Dict[int, int] = {}  # sines and cosines in a row on the way to a node, itself included
+    depth: Dict[int, int] = {}  # maximum sines and cosines on a path to a node, itself included
     nodes: Dict[int, List[int]] = {}  # sines and cosines by angle
     for number in live:
         node = graph.nodes[number]
@@ -115,7 +115,7 @@ def interleaved_groups(groups: Iterable[AngleGroup]) -> List[List[AngleGroup]]:
 
 
 def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]) -> List[int]:
-    """Return an order of evaluation with the groups, and what they need, as early as possible."""
+    """Return an order of evaluation with the groups and their operands as early as possible."""
     order: Dict[int, None] = {}
     for some in interleaved_groups(groups):
         needed = set()
@@ -134,7 +134,7 @@ def angles_first(graph: Graph, live: Sequence[int], groups: Iterable[AngleGroup]
 def emit_angle_groups(
     code: Emitter, graph: Graph, groups: Sequence[AngleGroup], values: Dict[int, str]
 ) -> None:
-    """Emit the sines and cosines of groups in turn, which are stored in the array `%kept`.
+    """Emit the sines and cosines of interleaved groups, and store them in the array `%kept`.
 
     :param values: names of the values of the angles; those of the first group's sines and
         cosines are added

@@ -158,7 +158,7 @@ class Emitter:
         return self.value(f'xor {self.boolean} {a}, {b}')
 
     def select(self, truth: str, yes: str, no: str) -> str:
-        """Return the value `yes` where true, `no` elsewhere."""
+        """Return `yes` where true, `no` elsewhere."""
         return self.value(f'select {self.boolean} {truth}, {self.type} {yes}, {self.type} {no}')
 
     def negate_if(self, truth: str, a: str) -> str:

@@ -157,7 +157,7 @@ class _Sums:
         self._evaluated[number] = (place, node)
 
     def _terms(self, number: int) -> Tuple[List[_Term], List[_Term]]:
-        """Return the values and products of a sum, the earliest first (heaps)."""
+        """Return the values and products of a sum as heaps, the earliest first."""
         values: List[_Term] = []
         products: List[_Term] = []
         stack = [(number, False)]

@@ -30,7 +30,6 @@ def schedule(
     :param order: numbers of the nodes, operands before their uses
     :param together: nodes that are evaluated at one place, neighbors in the order
     :param fixed: those of them that stay in place
-    :param fixed: those of them that stay where they are
     """
     nodes = graph.nodes
     unit = {k: k for k in order}  # by node, the first of those that it is evaluated with

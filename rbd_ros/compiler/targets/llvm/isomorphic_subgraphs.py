@@ -21,21 +21,20 @@ from rbd_ros.compiler.targets.llvm.fusion import MUL_ADD, MUL_SUB, SUB_MUL
 _SHORTEST = 3  # minimum joints of a useful branch
 _STEPS = 4  # length of the chains of operations that identify an input
 _COMMON = 8  # maximum inputs with a common operation that is significant
-# Inputs that meet in an operation so soon belong to one branch.
+# Inputs with a common operation within this depth belong to one branch.
 _APART = 2
-# Branches have at least so much of what follows them in common, in itself and compared with others
-# of the same robot. Isomorphic branches of Talos, G1 and Go1 have 0.16 to 0.73, and 0.43 or more
-# of the most alike ones; what is no branch 0.20 at most, and 0.33; the joints of a UR5 0.09.
+# Minimum fraction of common following operations of branches, by itself and relative to the most
+# similar ones of the same robot. Isomorphic branches of Talos, G1 and Go1 have 0.16 to 0.73, and
+# 0.43 or more; other groups have 0.20 at most, and 0.33; the joints of a UR5 have 0.09.
 _ALIKE, _ALIKE_COMPARED = 0.1, 0.38
-# Of four legs, neighbors are paired if they are nearly as alike as the others: what they give to
-# the trunk is added up one after another, and need not wait in registers.
+# Of four legs, neighbors are paired if they are nearly as similar as the others: their
+# contributions to the trunk are added one after another, and need not wait in registers.
 _NEIGHBORS = 1.2
 
-# Operations that differ by signs are of one kind; and a product is a sum with an addend that is
-# constant.
+# Operations that differ by signs are of one kind; a product is a sum with a constant addend.
 _KINDS = {SUB: ADD, MUL: MUL_ADD, MUL_SUB: MUL_ADD, SUB_MUL: MUL_ADD}
-# Words for operands, beside the numbers of nodes: any constant, one that has no counterpart, and
-# one that does not count
+# Words for operands, beside the numbers of nodes: any constant; an operand without a counterpart;
+# an ignored operand
 _CONSTANT, _NONE, _ANY = -1, -2, -3
 _FIRST, _SECOND = 1, 2  # branches
 
@@ -44,7 +43,7 @@ Place = Tuple[int, int]  # array, index
 
 
 def kind(operation: int) -> int:
-    """Return the kind of an operation, whatever the signs."""
+    """Return the kind of an operation, regardless of signs."""
     return _KINDS.get(operation, operation)
 
 
@@ -101,9 +100,9 @@ def isomorphic_inputs(program: Program) -> Dict[int, int]:
 
 
 def _runs(agreement: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, List[int]]]:
-    """Return the runs of indices, how far their counterparts are, and how alike.
+    """Return the runs of indices, the distances of their counterparts, and their similarities.
 
-    The most alike first.
+    The most similar run comes first.
     """
     found = []
     for i, apart in agreement:

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """LLVM functions around a graph's code: one state, packed arrays, and a batch of states.
 
-* ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array; * ``packed(in,
-out)``: one state, all inputs concatenated in a single array, and so all outputs, for
-  calls from compiled loops;
+* ``core(in0, in1, ..., out0, out1, ...)``: one state, a pointer for each array;
+* ``packed(in, out)``: one state, all inputs in one array and all outputs in another, for calls
+  from compiled loops;
 * ``table(ins, outs)``: one state, its pointers in two tables;
 * ``batch(ins, strides, outs, scratch, first, last)``: rows `first` to `last` of a batch, W at a
   time; an input with stride 0 is the same for all rows. `scratch` holds W numbers for each input

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Table of operations of a program: by depth and kind, with the slots of their operands.
 
-A row is the slot of a result in an array of values, and the slots of its operands. Independent
+A row has the slot of a result in an array of values, and the slots of its operands. Independent
 rows of one kind make a run; the runs are in topological order. Products are fused into sums, as in
 straight-line code.
 """

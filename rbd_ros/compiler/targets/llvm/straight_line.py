@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The straight-line function of a graph: one function, or several in turn if there is much of it.
+"""Straight-line function of a graph: one function, or several in sequence for a long one.
 
 LLVM's time for a function grows faster than its length, so a long graph is divided into parts,
 each a separate function; an array keeps the values for later parts. For one state, sines and
 cosines (angles.py) and operations of isomorphic branches (slp_vectorization.py) are in vectors,
-the latter unless optimization is off (`native.optimization`); for many, each vector is one value
-of several states.
+the latter unless optimization is off (`native.optimization`). For many states, each vector is one
+value of several states.
 """
 
 from __future__ import annotations

@@ -38,7 +38,7 @@ class Expressions:
         self.evaluated: Dict[ir.Expression, _Parts] = {}
 
     def parts(self, value: ir.Expression) -> _Parts:
-        """Return names or constants of the parts of a value, as many as `llvm_types` says."""
+        """Return names or constants of the components of a value, those of `llvm_types`."""
         write = getattr(self, f'_{value.name}', None)
         if write is not None:
             return write(value)
@@ -101,8 +101,8 @@ class Expressions:
         """Return address of an element, or of the first one of a part, and the part's shape."""
         array, *indices = value.operands
         (data, *shape), texts = self.parts(array), [self.text(each) for each in indices]
-        # Row by row. Signed overflow is excluded (nsw), so that LLVM may turn an index that counts
-        # into an address that moves on.
+        # Row-major. Signed overflow is excluded (nsw), so that LLVM may replace a counted index by
+        # an incremented address (strength reduction).
         offset = texts[0]
         for k in range(1, len(shape)):
             offset = self.code.value(f'mul nsw i64 {offset}, {shape[k]}')
@@ -113,7 +113,7 @@ class Expressions:
         return place, tuple(shape[len(texts) :])
 
     def _stack_array(self, value: ir.Expression) -> _Parts:
-        # At the entry: in a loop, each round would take more of the stack.
+        # In the entry block: in a loop, each round would take more of the stack.
         place = self.code.array(f'[{math.prod(value.detail)} x double]', 1)
         return (place, *map(str, value.detail))
 
@@ -139,15 +139,15 @@ class Expressions:
     def _and(self, value: ir.Expression) -> _Parts:
         """Evaluate conditions in turn until one has the decisive value, which is the result.
 
-        Those after it are not evaluated: an index may be valid only if they are not.
+        Later ones are not evaluated, as their indices may be invalid then.
         """
         code, decisive = self.code, value.name == 'or'
         end, entries = code.new_label(), []
         *operands, last = value.operands
         for operand in operands:
-            # It decides, or the next one is looked at.
+            # It decides, or the next one is evaluated.
             text, onward = self.text(operand), code.new_label()
-            # The block that the jump leaves from, which need not be the one where the condition
+            # The predecessor block of the jump, which need not be the one where the condition
             # began.
             entries.append((number(decisive), code.here))
             code.choose(text, *((end, onward) if decisive else (onward, end)))
@@ -198,10 +198,10 @@ class Expressions:
 
 
 def number(value: Union[bool, int, float]) -> str:
-    """Return the constant that is a number."""
+    """Return the constant for a number."""
     if isinstance(value, bool):
         return 'true' if value else 'false'
     if isinstance(value, int):
         return str(value)
-    # By its bits: the only way that is exact for all.
+    # By its bit pattern, which is always exact.
     return f'0x{struct.unpack(">Q", struct.pack(">d", value))[0]:016X}'
