@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An arm that learns to bring its tool to points, by CMA-ES (Hansen 2016) on a linear policy.
+"""An arm that learns to reach points, by CMA-ES (Hansen 2016) on a policy linear in features.
 
 pip install cma 'rbd_ros[gym]'
 python examples/learn_to_reach.py
@@ -16,12 +16,12 @@ import numpy as np
 
 from rbd_ros.gym import SimulatorVectorEnv
 
-NQ = 6  # joints, and goals of their servos
-TARGET = slice(2 * NQ, 2 * NQ + 3)  # from the start of the tool, in an observation [m]
+NQ = 6  # joints, and position targets
+TARGET = slice(2 * NQ, 2 * NQ + 3)  # relative to the initial tool position, in an observation [m]
 
 
 def goals(parameters, observations, start):
-    """Return goals of the servos: the start, and what is linear and quadratic in the target."""
+    """Return position targets: the start, plus terms linear and quadratic in the target."""
     target = observations[:, TARGET]
     rows, columns = np.triu_indices(3)
     products = target[:, rows] * target[:, columns]
@@ -42,7 +42,7 @@ def episode(environments, parameters, seed):
 
 
 def main():
-    """Learn, and print how near the tool comes to targets that were not among those learned on."""
+    """Learn, and print the tool's distance from targets outside the training set."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--generations', type=int, default=150)
     parser.add_argument('--environments', type=int, default=32, help='candidates of a generation')
@@ -55,7 +55,7 @@ def main():
     search = cma.CMAEvolutionStrategy(np.zeros(NQ * 9), 0.5, options)
     for generation in range(arguments.generations):
         candidates = search.ask()
-        # The same targets for all candidates: they differ by their parameters alone.
+        # The same targets for all candidates, so only their parameters differ.
         seeds = [generation] * arguments.environments
         distances = episode(environments, np.array(candidates), seeds)
         search.tell(candidates, distances)

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A weak arm that swings itself up: model predictive control by iLQR (Tassa and others, 2012).
+"""Swing-up of an underpowered arm: model predictive control by iLQR (Tassa and others, 2012).
 
 python examples/model_predictive_control.py
 
-Its shoulder cannot lift the stretched arm. The controller predicts with `Simulator` and its
-`step_derivatives`, in steps of 20 ms; the arm moves in steps of 1 ms, with the friction that the
-prediction does not know.
+The shoulder cannot lift the stretched arm. The controller predicts with `Simulator` and its
+`step_derivatives`, in steps of 20 ms; the arm is simulated in steps of 1 ms, with friction that
+the prediction lacks.
 """
 
 import argparse
@@ -20,12 +20,12 @@ from rbd_ros.lookup.robots import load_robot
 STEP, HORIZON = 0.02, 40  # [s], steps
 EFFORT = 12.0  # at both joints; 14 N m hold the stretched arm [N m]
 START, GOAL = np.array([2.6, 0.0]), np.zeros(2)  # nearly hanging, upright [rad]
-# Of position and velocity, of the last ones, and of torques.
+# Weights of position and velocity, of the final ones, and of torques.
 WEIGHT, LAST, TORQUE = np.diag([1.0, 1.0, 0.05, 0.05]), 50.0, 1e-3
 
 
 def make_simulator(timestep, ideal):
-    """Return the arm with weak motors; the ideal one has no friction, and no other limits."""
+    """Return the arm with weak motors; the ideal one has no friction and no other limits."""
     text = re.sub('effort="[0-9]+"', f'effort="{EFFORT}"', load_robot('two_link_arm').text)
     if ideal:
         text = re.sub('friction="[0-9.]+"', '', text).replace('"revolute"', '"continuous"')
@@ -35,7 +35,7 @@ def make_simulator(timestep, ideal):
 def predicted(simulator, state, torques, gains=None, before=None):
     """Return the states of the horizon, (steps + 1, 4), their torques and their cost.
 
-    With gains, torques follow what is away from the states before.
+    Gains feed back the deviation from the previous states.
     """
     simulator.reset(*np.split(state, 2))
     states, taken = [state], []
@@ -77,7 +77,7 @@ def improved(simulator, state, torques):
 
 
 def main():
-    """Swing up, and print how far the arm is from upright."""
+    """Swing up, and print the arm's distance from upright."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--seconds', type=float, default=3.0)
     arguments = parser.parse_args()

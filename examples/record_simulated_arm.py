@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A simulated arm that follows a trajectory and writes its joint states, noise included, as CSV.
+"""Recording of a simulated arm on a trajectory: joint states with noise, as CSV.
 
 rbd_ros excitation-trajectory six_axis_arm -o excitation.yaml --range elbow_joint=0.5:2.5
 python examples/record_simulated_arm.py excitation.yaml run.csv
 
-It carries 1.5 kg that its description does not know: what rbd_ros identify is to find.
+Its payload of 1.5 kg is not in the description: rbd_ros identify is to find it.
 """
 
 import argparse
@@ -48,7 +48,7 @@ def main() -> None:
         effort = robot.inverse_dynamics(simulator.q, simulator.v, desired)
         effort += robot.damping * v + robot.friction * np.tanh(v / 1e-3)
         if step % (1000 // RATE) == 0:
-            # Torques as currents show them, positions as encoders do.
+            # Torques as from motor currents, positions as from encoders.
             measured = effort + 0.004 * robot.effort_limits * rng.normal(size=robot.nv)
             counts = 2.0 * np.pi / 2**18
             position = np.round(simulator.q / counts) * counts

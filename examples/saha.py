@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The two arms of S. K. Saha's paper of 1999, their motions and free falls, and how to draw them.
+"""The two arms of S. K. Saha's paper of 1999, their motions and free falls, and plots of them.
 
 "Dynamics of serial multibody systems using the decoupled natural orthogonal complement matrices",
 ASME J. Applied Mechanics 66, section 6. saha_planar_arm.py and saha_stanford_arm.py draw its
-figures. `inverse_dynamics_along` does what the paper's program RIDIM does, `free_fall` what its
-RFDSIM does, with a Runge-Kutta method of order 5(4) for the paper's of order 5/6.
+figures. `inverse_dynamics_along` corresponds to the paper's program RIDIM, `free_fall` to RFDSIM,
+with a Runge-Kutta method of order 5(4) instead of 5/6.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Array = NDArray[np.float64]
 DURATION = 10.0  # of the motions [s]
 GRAVITY = 9.81  # [m/s^2]
 
-# Planar arm: neither lengths nor masses are in the paper. These are inferred: they put all curves
+# Planar arm: the paper has neither lengths nor masses. These are inferred: they put all curves
 # into the axes of its figures. The links are slender rods.
 PLANAR_LENGTHS = (0.3, 0.25, 0.22)  # [m]
 PLANAR_MASSES = (0.5, 0.4, 0.3)  # [kg]
@@ -59,7 +59,7 @@ class Fall(NamedTuple):
 
 
 def planar_arm() -> Robot:
-    """Arm of three links in the X-Y plane, gravity along -Y."""
+    """Return an arm of three links in the X-Y plane, gravity along -Y."""
     table = []
     for a, m in zip(PLANAR_LENGTHS, PLANAR_MASSES):
         I = m * a * a / 12.0
@@ -69,7 +69,7 @@ def planar_arm() -> Robot:
 
 
 def stanford_arm() -> Robot:
-    """Stanford arm; that gravity points along -Z1 is inferred."""
+    """Return the Stanford arm; that gravity points along -Z1 is inferred."""
     table = [
         DHLink(
             alpha=math.radians(alpha),
@@ -85,10 +85,10 @@ def stanford_arm() -> Robot:
 
 
 def cycloid(start: Array, change: Array, times: Array) -> tuple[Array, Array, Array]:
-    """Motion start + change (t/T - sin(2 pi t/T) / 2 pi), which begins and ends at rest.
+    """Return the motion start + change (t/T - sin(2 pi t/T) / 2 pi), from rest to rest.
 
-    :param start: configuration at first, (n,) [rad, m]
-    :param change: by how much it changes, (n,) [rad, m]
+    :param start: initial configuration, (n,) [rad, m]
+    :param change: change of the configuration, (n,) [rad, m]
     :param times: times from 0 to T, (k,) [s]
     :return: positions, velocities and accelerations, (k, n) each
     """
@@ -101,23 +101,23 @@ def cycloid(start: Array, change: Array, times: Array) -> tuple[Array, Array, Ar
 
 
 def inverse_dynamics_along(robot: Robot, start: Array, change: Array, times: Array) -> Array:
-    """Joint forces along a cycloid, (k, n) [N m, N], by the recursion of the paper's section 5.1.
+    """Return joint forces along a cycloid, (k, n) [N m, N], by the paper's section 5.1.
 
     :param robot: the arm
-    :param start: configuration at first, (n,) [rad, m]
-    :param change: by how much it changes, (n,) [rad, m]
+    :param start: initial configuration, (n,) [rad, m]
+    :param change: change of the configuration, (n,) [rad, m]
     :param times: times, (k,) [s]
     """
     return robot.denoc.inverse_dynamics(*cycloid(start, change, times))
 
 
 def free_fall(robot: Robot, start: Array, times: Array, tolerance: float = 1e-9) -> Fall:
-    """Motion without joint forces from rest, by the recursion of the paper's section 5.2.
+    """Return the motion without joint forces from rest, by the paper's section 5.2.
 
     :param robot: the arm
-    :param start: configuration at first, (n,) [rad, m]
+    :param start: initial configuration, (n,) [rad, m]
     :param times: ascending times from 0, (k,) [s]
-    :param tolerance: of a time step, relative
+    :param tolerance: relative tolerance of a time step
     """
     n, idle = robot.nv, np.zeros(robot.nv)
 
@@ -143,11 +143,11 @@ def draw(
     x: Array,
     panels: Sequence[tuple[str, dict[str, Array]]],
 ) -> None:
-    """Write curves over time as a picture.
+    """Plot curves over time into a file.
 
     :param path: file to write
     :param title: heading
-    :param note: what is inferred, below the heading
+    :param note: note on inferred data, below the heading
     :param x: times, (k,) [s]
     :param panels: label of the vertical axis, and curves (k,) by name, of each panel
     """
@@ -176,9 +176,9 @@ def draw(
 
 
 def folder(description: str, arguments: Sequence[str] | None) -> Path:
-    """Folder for pictures, from the command line.
+    """Return the folder for pictures, from the command line.
 
-    :param description: what the script does
+    :param description: description of the script
     :param arguments: command line, None for that of the process
     """
     parser = argparse.ArgumentParser(description=description)

@@ -4,9 +4,9 @@
 
     python examples/saha_planar_arm.py --folder /tmp
 
-Inferred, because the paper as it has come down leaves them out: the lengths and masses of the
-links, that they are slender rods, and that every joint moves by half a turn (eq 38). The curves
-stay within the axes of the printed figures, but cannot be compared with them point by point.
+The paper omits the lengths and masses of the links, that they are slender rods, and that every
+joint moves by half a turn (eq 38): these are inferred. The curves stay within the axes of the
+printed figures, but cannot be compared with them point by point.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MOTION = 'and motion by half a turn'
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Path]:
-    """Draw both figures; their paths.
+    """Draw both figures; return their paths.
 
     :param arguments: command line, None for that of the process
     """

@@ -4,10 +4,10 @@
 
     python examples/saha_stanford_arm.py --folder /tmp
 
-Table 3 of the paper has all numbers of the arm. Two things are inferred. Gravity points along
--Z1; that the paper sees joint 2 turn more than 90 degrees while the arm falls would need the other
-direction, or the other sign of alpha_2. And joint 2 either ends at 60 degrees (reading A) or moves
-by 60 degrees (reading B): eq 39a allows both, and both are drawn.
+Table 3 of the paper has all numbers of the arm. Two facts are inferred. Gravity points along -Z1;
+in the paper, joint 2 rotates by more than 90 degrees while the arm falls, which would need the
+other direction, or the other sign of alpha_2. Joint 2 either ends at 60 degrees (reading A) or
+moves by 60 degrees (reading B): eq 39a allows both, and both are drawn.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ UNITS = ('N m', 'N m', 'N', 'N m', 'N m', 'N m')
 
 
 def main(arguments: Sequence[str] | None = None) -> list[Path]:
-    """Draw both figures; their paths.
+    """Draw both figures; return their paths.
 
     :param arguments: command line, None for that of the process
     """

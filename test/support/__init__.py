@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Helpers of the tests: real robots, random trees, bridges to outside oracles.
+"""Helpers of the tests: real robots, random trees, bridges to external oracles.
 
-Nothing here imports rbd_ros' insides.
+They import no internals of rbd_ros.
 """

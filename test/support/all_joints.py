@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every joint type that lies in rbd_ros/model/joints, and trees with it."""
+"""All joint types of rbd_ros/model/joints, and trees with them."""
 
 import functools
 import sys
@@ -27,10 +27,10 @@ def joint_types():
 
 @functools.lru_cache(maxsize=None)
 def worked_example(old='', new=''):
-    """Return the joint type that CONTRIBUTING.md shows, from its text, with an edit."""
+    """Return the joint type of CONTRIBUTING.md, after an edit of its text."""
     text = shown_in('A new joint type').replace(old, new)
     module = types.ModuleType('cam')
-    sys.modules[module.__name__] = module  # where dataclasses look their annotations up
+    sys.modules[module.__name__] = module  # where dataclasses look up their annotations
     exec(compile(text, 'CONTRIBUTING.md', 'exec'), module.__dict__)
     return module.Cam
 
@@ -50,7 +50,7 @@ def slope(function):
 
 
 def tree(joint, seed):
-    """Return a joint on a hinge, and a slider and the joint again on its body."""
+    """Return a joint on a hinge, followed by a slider and the joint again."""
     rng = np.random.default_rng(seed)
     hinge, slider = Revolute((0.48, -0.6, 0.64)), Prismatic((0.0, 1.0, 0.0))
 

@@ -154,7 +154,7 @@ rest = np.zeros(6)  # [rad/s]
 """
 )
 
-#: What examples of a page start from, where that is not `ARM`.
+#: Setup of a page's examples, where that is not `ARM`.
 SETUPS = {
     'floating_base': FLOATING,
     'loops': FOUR_BAR,
@@ -173,7 +173,7 @@ SETUPS = {
     'doctor': ARM + 'model = robot.model\n',
 }
 
-#: Objects beside those of `reference.HOMES` that belong to a page of a family.
+#: Objects on the page of a family, besides those of `reference.HOMES`.
 MORE = {
     'frame': (
         'rbd_ros.robot.frame:SingularTaskError',
@@ -188,7 +188,7 @@ MORE = {
     ),
 }
 
-#: Pages of modules: what is defined in them and has no underscore is public.
+#: Pages of modules: names that they define without an underscore are public.
 MODULES = {
     'simulation': (
         'rbd_ros.simulation.simulator',
@@ -355,7 +355,7 @@ TITLES = {
     'doctor': ('Doctor', 'findings with cures about a URDF, the machine and a ROS graph'),
 }
 
-#: Public by their name, but of no use alone, with the reason.
+#: Names without an underscore that are of no use alone, with the reason.
 NOT_FOR_USERS = {
     'rbd_ros.model.joint_registry:joint_name': 'what `rbd_ros info` shows',
     'rbd_ros.simulation.physics:Physics.failure': 'called by code that steps by machine code',
@@ -530,7 +530,7 @@ NOT_FOR_USERS = {
     'rbd_ros.control.motion.trajectory:JointTrajectory.coefficients': 'a part of trajectories',
 }
 
-#: Files of rbd_ros that algorithms are made of.
+#: Files of rbd_ros with algorithms.
 PARTS_OF_ALGORITHMS = {
     'algorithms.array',
     'algorithms.articulated_body.aba',

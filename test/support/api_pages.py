@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pages of the public API, docs/api/*.md, made of docstrings as api_contents.py says.
+"""Pages of the public API, docs/api/*.md, generated from docstrings by api_contents.py.
 
-An example is the end of a docstring, as one types it and as it answers. scripts/update_python_api
-writes the pages, and test_api_examples.py runs the examples.
+An example is the end of a docstring, with input and output. scripts/update_python_api writes the
+pages, and test_api_examples.py runs the examples.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ COMING_FROM = ROOT / 'docs' / 'coming_from.md'
 class Entry(NamedTuple):
     """A name on a page.
 
-    :param call: how a user writes it
+    :param call: call, as a user writes it
     :param path: module and qualified name
     :param value: function, property or class
-    :param computed: what it computes, of a method that becomes machine code
+    :param computed: algorithm of a compiled method
     :param owner: class that it is a member of
     """
 
@@ -55,24 +55,24 @@ class Entry(NamedTuple):
 
     @property
     def text(self) -> str:
-        """Its docstring."""
+        """Docstring."""
         return inspect.getdoc(self.value) or ''
 
     @property
     def example(self) -> str:
-        """Its example: the end of its docstring, '' if there is none."""
+        """Example: the end of the docstring, '' without one."""
         start = self.text.find('>>> ')
         return '' if start < 0 else self.text[start:].rstrip()
 
     @property
     def is_of_family(self) -> bool:
-        """True if it is a member of `Robot` or of a family."""
+        """Whether it is a member of `Robot` or of a family."""
         module = '' if self.owner is None else self.owner.__module__
         return module.startswith('rbd_ros.robot.') or module.endswith('_family')
 
     @property
     def is_shown(self) -> bool:
-        """True if its class has an example that uses it."""
+        """Whether an example of its class uses it."""
         name = self.path.rpartition('.')[2]
         text = '' if self.owner is None else inspect.getdoc(self.owner) or ''
         return bool(re.search(rf'>>> .*[.]{name}\b', text)) and not self.computed
@@ -91,7 +91,7 @@ class Page:
 
     @cached_property
     def entries(self) -> List[Entry]:
-        """All that is public there."""
+        """Public names of the page."""
         found = [*_of_family(self.name)]
         for module in MODULES.get(self.name, ()):
             found.extend(_of_module(import_module(module)))
@@ -100,7 +100,7 @@ class Page:
         return [entry for entry in found if entry.path not in NOT_FOR_USERS]
 
     def _is_mere_heading(self, entry: Entry) -> bool:
-        """Return whether it is a class whose members say all."""
+        """Return whether it is a class that is described by its members."""
         is_class = inspect.isclass(entry.value) and not entry.example
         return is_class and entry is not self.entries[0]
 
@@ -111,9 +111,11 @@ class Page:
 
     @property
     def missing(self) -> List[Entry]:
-        """Names that should have an example and have none.
+        """Names without an example that should have one.
 
-        A class may have one for its members; those of a family that are functions want their own.
+        One example of a class may be enough for its members; members of a family that are
+        functions need
+        their own.
         """
         found = [entry for entry in self.entries if not entry.example and not entry.is_shown]
         owners = {entry.owner for entry in self.entries}
@@ -121,7 +123,7 @@ class Page:
         return [e for e in found if e.value not in owners or e.value in lacking]
 
     def help(self, entry: Entry) -> str:
-        """Return what to do where there is no example."""
+        """Return what to do about a missing example."""
         names = re.findall(r'^(\w+(?:, \w+)*) = ', self.setup, re.MULTILINE)
         return (
             f'{entry.path} has no example. Put one at the end of its docstring, one to three '
@@ -203,9 +205,9 @@ def updated_names(text: str) -> str:
 
 
 def found(path: str) -> Any:
-    """Return what a module and a qualified name, 'package.module:Class.method', lead to.
+    """Return the object with a module and a qualified name, 'package.module:Class.method'.
 
-    :raises AttributeError: if there is no such thing
+    :raises AttributeError: without such an object
     """
     module, _, name = path.partition(':')
     value: Any = import_module(module)
@@ -224,7 +226,7 @@ def _section(entry: Entry) -> Iterator[str]:
 
 
 def _table(members: List[Entry]) -> str:
-    """Return what an example of a class has shown of it."""
+    """Return the table of the members that an example of a class shows."""
     rows = [f'| `{member.call}` | {_summary(member)} |' for member in members]
     return '| name | what |\n|---|---|\n' + '\n'.join(rows)
 
@@ -257,11 +259,11 @@ def _of_family(name: str) -> Iterator[Entry]:
 
 
 def of_class(kind: type, home: str, computed: Mapping[Any, Any] = {}) -> Iterator[Entry]:
-    """Yield a class and what of it is public.
+    """Yield a class and its public members.
 
     :param kind: the class
-    :param home: how a user gets at an object of it, such as 'robot.loops.'; '' for its name
-    :param computed: what its methods compute, by method
+    :param home: expression for an object of it, such as 'robot.loops.'; '' for its name
+    :param computed: algorithms of its methods, by method
     """
     whole = Entry(
         home.rstrip('.') or kind.__name__, f'{kind.__module__}:{kind.__qualname__}', kind
@@ -283,7 +285,7 @@ def _members(kind: type, home: str, computed: Mapping[Any, Any]) -> Iterator[Ent
         members.update(vars(part))
     made = [name for name, value in members.items() if isinstance(value, classmethod)]
     fields = getattr(kind, '_fields', ())
-    for name in dict.fromkeys([*made, *members]):  # how to get one first
+    for name in dict.fromkeys([*made, *members]):  # constructors first
         value = members[name]
         inner = value.__func__ if isinstance(value, (classmethod, staticmethod)) else value
         is_property = isinstance(value, (property, cached_property))
@@ -294,7 +296,7 @@ def _members(kind: type, home: str, computed: Mapping[Any, Any]) -> Iterator[Ent
         ):
             continue
         if is_property and name in {_family(home) for home, _ in reference.HOMES}:
-            continue  # a page of its own
+            continue  # it has a separate page
         path = f'{kind.__module__}:{kind.__qualname__}.{name}'
         call = f'{kind.__name__ + "." if name in made or not home else home}{name}'
         if not is_property:
@@ -328,7 +330,7 @@ def _of_module(module: Any) -> Iterator[Entry]:
 
 
 def _of_algorithms() -> Iterator[Entry]:
-    """Yield the declared algorithms that no method computes, and all else that has an example."""
+    """Yield the declared algorithms without a method, and all other objects with an example."""
     from rbd_ros import algorithms, textbook
 
     methods = {function.algorithm.name for function in reference.public_functions()}

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The arms that many tests are about: the package's own, and real ones of example-robot-data."""
+"""Arms for many tests: those of the package, and real ones of example-robot-data."""
 
 from pathlib import Path
 
@@ -15,7 +15,7 @@ REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 
 
 def path_of(name):
-    """Return path of an arm's URDF; without the real ones, a test that asks for one is skipped."""
+    """Return the path of an arm's URDF; without the real ones, the test is skipped."""
     if name in EMBEDDED:
         return embedded_robots()[name]
     known = example_robots.paths()
@@ -30,6 +30,6 @@ def load(name):
 
 
 def without_limits(name):
-    """Return an arm all of whose hinges turn for ever."""
+    """Return an arm with only continuous hinges."""
     text = Path(path_of(name)).read_text()
     return Robot.from_urdf(text.replace('type="revolute"', 'type="continuous"'))

@@ -24,7 +24,7 @@ def tolerance(book, q):
 
 
 def without_rotors(model):
-    """Return model whose joints have no armature, so that their forces are known beforehand."""
+    """Return the model without armature, so that the forces of joints are known."""
     return replace(model, bodies=tuple(replace(body, armature=0.0) for body in model.bodies))
 
 
@@ -36,10 +36,7 @@ def both(tree):
 
 
 def check_dynamics(what, name, tree, algorithm):
-    """Check the accelerations of the textbook.
-
-    Constraint forces from those that Newton-Euler gives.
-    """
+    """Check accelerations against the textbook's, and constraint forces against Newton-Euler's."""
     for model, book in both(tree):
         for q, v, tau in tree.states:
             off = tolerance(book, q)
@@ -52,9 +49,9 @@ def check_dynamics(what, name, tree, algorithm):
 
 
 def check_constraint_forces(model, q, reactions, constraint_forces):
-    """Check that they do no work.
+    """Check that constraint forces do no work.
 
-    And the rest of the reaction is along the pseudo-inverse of S^T.
+    The rest of the reaction must be along the pseudo-inverse of S^T.
     """
     scale = max(1.0, np.abs(reactions).max())
     for i, body in model.outward():
@@ -72,7 +69,7 @@ every_real_robot = pytest.mark.parametrize(
 
 
 def check_joint(joint, algorithm):
-    """Check a tree with a joint of one type twice, against the articulated-body algorithm."""
+    """Check a tree with two joints of one type against the articulated-body algorithm."""
     turning = all_joints.tree(joint, 1)
     robot = Robot(turning)
     rng = np.random.default_rng(2)

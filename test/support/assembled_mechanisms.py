@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms put together of bodies and joints, for tests of spanning trees and polarity."""
+"""Mechanisms assembled from bodies and joints, for tests of spanning trees and polarity."""
 
 import numpy as np
 
@@ -30,7 +30,7 @@ def random_inertia(rng):
 
 
 def free_chain(joint, root, seed):
-    """Return bodies a, b, c: the joint from a to b, a hinge from c to b; one of them moves freely.
+    """Return bodies a, b, c: the joint from a to b, a hinge from c to b; one of them floats.
 
     :param root: name of the body that the floating joint carries
     """
@@ -84,14 +84,14 @@ def crank_slider_joints(theta):
     """Return the positions of all four joints at a crank angle, by name."""
     phi = -np.arcsin(CRANK * np.sin(theta) / ROD)
     slide = CRANK * np.cos(theta) + ROD * np.cos(phi)
-    # J4 connects from the slider to the base: it is the base that moves, backwards
+    # J4 connects from the slider to the base, so the base moves relative to it, in reverse
     return {'J1': theta, 'J2': phi - theta, 'J3': -phi, 'J4': -slide}
 
 
 def crank_slider_acceleration(theta, rate):
     """Return the acceleration of the crank under gravity alone.
 
-    By Lagrange's equation of one degree of freedom.
+    It is from Lagrange's equation of one degree of freedom.
     """
 
     def centers(angle):

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact problems with friction that are made by hand: free boxes on points, random ones."""
+"""Contact problems with friction: free boxes on points, random ones."""
 
 import numpy as np
 
@@ -42,7 +42,7 @@ def boxes(bodies, contacts, velocity, step=1e-3, force=None):
 
 
 def face(points, size=0.2, height=0.0):
-    """Return the points of the face below a box, on a grid of sides or around its edge."""
+    """Return points of the lower face of a box, on a grid or around its edge."""
     if points == 4:
         xy = [(-1, -1), (-1, 1), (1, -1), (1, 1)]
     elif points == 8:
@@ -73,7 +73,7 @@ def stack(below=1e-3, above=1e3, mu=0.5, velocity=(0.0,) * 12, force=None):
 
 
 def tower(masses, points=4, mu=0.5, velocity=None):
-    """Return cubes on top of each other, and J; velocities turn and slide them on each other."""
+    """Return cubes on top of each other, and J; velocities rotate and slide them on each other."""
     bodies, contacts = [], []
     for k, mass in enumerate(masses):
         bodies.append((mass, (0.2,) * 3, np.array([0, 0, 0.1 + 0.2 * k])))
@@ -97,10 +97,7 @@ def random_contacts(rng, contacts, dofs, ratio=1.0, elliptic=True):
 
 
 def legs(feet, mu=0.8, slide=0.0):
-    """Return the problem of a floating body that stands on legs of three joints each.
-
-    One foot may slide.
-    """
+    """Return the problem of a floating body on legs of three joints; one foot may slide."""
     rng = np.random.default_rng(feet)
     J = np.zeros((3 * feet, 6 + 3 * feet))
     for c in range(feet):
@@ -118,7 +115,7 @@ def legs(feet, mu=0.8, slide=0.0):
 def with_moments(rng, contacts, dofs, rows=0):
     """Return random contacts with torsional and rolling friction.
 
-    A loop and dry friction if asked.
+    They may have a loop and dry friction.
     """
     J = rng.normal(size=(6 * contacts + rows, dofs))
     return friction_problem(
@@ -154,7 +151,7 @@ def ball_on_plane(velocity, torsion=None, rolling=None, mu=0.5, force=(0,) * 6, 
 
 
 class Pile:
-    """Free bodies and their contacts, for solvers that know bodies.
+    """Free bodies and their contacts, for solvers on bodies.
 
     :param bodies: mass [kg], lengths of edges (3,) [m] and center (3,) [m] of each
     :param contacts: number of the upper body, of the lower one or None for the ground, point, and
@@ -206,7 +203,7 @@ class Pile:
 
 
 def pile_of_boxes(side=4, height=4, velocity=None):
-    """Return the columns of cubes on the ground beside each other."""
+    """Return columns of cubes on the ground beside each other."""
     bodies, contacts = [], []
     for i in range(side):
         for j in range(side):
@@ -219,7 +216,7 @@ def pile_of_boxes(side=4, height=4, velocity=None):
 
 
 def pyramid(base=6):
-    """Return the bricks, each on two others, in one layer less at each level."""
+    """Return a pyramid of bricks, each on two others, one less in each layer."""
     bodies, contacts, numbers = [], [], {}
     for level in range(base):
         for i in range(base - level):
@@ -236,7 +233,7 @@ def pyramid(base=6):
 
 
 def pile_of_balls(side=6, radius=0.1, mass=10.0):
-    """Return the balls in layers between walls, each in the hollow of four others."""
+    """Return layers of balls between walls, each ball in the hollow of four others."""
     pitch = 2.0 * radius
     edge = radius * np.sqrt(2.4)  # of the cube with the same inertia
     centers = [

@@ -35,12 +35,12 @@ def executable():
 
 @contextlib.contextmanager
 def browser(folder):
-    """Provide a browser with a profile of its own in `folder`."""
+    """Provide a browser with a separate profile in `folder`."""
     to_browser, ours = os.pipe()
     theirs, from_browser = os.pipe()[::-1]
 
     def connect():
-        # It reads from 3 and writes to 4, which may be taken by the very ends of the pipes.
+        # It reads from descriptor 3 and writes to 4, which the pipes themselves may have.
         one, two = os.dup(to_browser), os.dup(theirs)
         high = [os.dup2(one, 50), os.dup2(two, 51)]
         os.dup2(high[0], 3)
@@ -67,8 +67,8 @@ def browser(folder):
 class Browser:
     """Pages of a browser.
 
-    :ivar requests: addresses that pages have asked for
-    :ivar complaints: errors and what was blocked, in words
+    :ivar requests: addresses requested by pages
+    :ivar complaints: messages on errors and blocked requests
     """
 
     def __init__(self, write, read):
@@ -77,10 +77,10 @@ class Browser:
         self.requests, self.complaints = [], []
 
     def open(self, url, ready="document.body?.dataset.ready === 'true'", first=''):
-        """Show a page and wait until it says that it is ready.
+        """Open a page and wait until it is ready.
 
-        :param ready: expression that is true then
-        :param first: JavaScript that runs before that of the page
+        :param ready: expression that is true when the page is ready
+        :param first: JavaScript to run before that of the page
         """
         target = self.call('Target.createTarget', url='about:blank')['targetId']
         attached = self.call('Target.attachToTarget', targetId=target, flatten=True)
@@ -92,7 +92,7 @@ class Browser:
         self.wait(f'location.href !== "about:blank" && ({ready})')
 
     def evaluate(self, expression):
-        """Return the value of an expression of JavaScript; what a promise comes to."""
+        """Return the value of a JavaScript expression, of a promise its result."""
         found = self.call(
             'Runtime.evaluate', expression=expression, returnByValue=True, awaitPromise=True
         )
@@ -110,7 +110,7 @@ class Browser:
     def whole_page(self, width):
         """Return the picture of the page from top to bottom, PNG.
 
-        :param width: of the window [pixels]
+        :param width: width of the window [pixels]
         """
         self.call(
             'Emulation.setDeviceMetricsOverride',

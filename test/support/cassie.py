@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cassie, a walker with closed legs, of example-robot-data: it comes as SDF, which has loops."""
+"""Cassie of example-robot-data, a walker with closed legs, in SDF, which has loops."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -22,15 +22,15 @@ LOOPS = tuple(
 
 
 def exact(angle):
-    """Return multiple of a right angle that a number of a few digits stands for, or the number."""
+    """Return the multiple of a right angle that a rounded number stands for, or the number."""
     right = 0.5 * np.pi * round(angle / (0.5 * np.pi))
     return right if abs(angle - right) < 1e-5 else angle
 
 
 def placement(element, angle=exact):
-    """Transform to the coordinates that a <pose> describes.
+    """Return the transform to the coordinates of a <pose>.
 
-    :param angle: what is made of each of its angles
+    :param angle: function that corrects each of its angles
     """
     pose = element.find('pose')
     x, y, z, *rpy = map(float, pose.text.split()) if pose is not None else [0.0] * 6
@@ -54,14 +54,14 @@ def inertia(element):
 
 
 def cassie(angle=exact):
-    """Return robot, its loops closed where all joints are neutral, as the file places the links.
+    """Return the robot, with loops closed at the neutral configuration, the poses of the file.
 
-    The upper loops have a ball for the file's hinge, whose axis is askew by a milliradian: with
-    five constraints instead of three they jam. The lower ones jam, too, if right angles of five
-    digits are taken at their word: the axes of a foot's hinges are not parallel then.
-    Its pelvis is held.
+    The upper loops have a ball joint instead of the file's hinge, whose axis is misaligned by a
+    milliradian: with five constraints instead of three they jam. The lower ones jam, too, with the
+    file's right angles of five digits, as the axes of a foot's hinges are not parallel then. The
+    pelvis is fixed.
 
-    :param angle: what is made of each angle of the file
+    :param angle: function that corrects each angle of the file
     """
     folder = outside.example_robots_folder()
     if folder is None:

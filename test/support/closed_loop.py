@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A torque law in closed loop with a simulated robot.
 
-Dead time, lost states, pauses and sensors are those of real connections. The plant is what its
-description says; it is the model of the controller that is made wrong.
+Dead time, lost states, pauses and sensors are those of real connections. The plant is exactly that
+of the description; the controller's model has errors.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -15,11 +15,11 @@ from rbd_ros.control import friction_torque, JointTrajectory, TorqueLaw, TorqueL
 
 TIMESTEP = 1e-3
 DURATION = 3.0
-VELOCITY_FILTER = 0.005  # of velocities that are worked out from positions [s]
+VELOCITY_FILTER = 0.005  # time constant for velocities that are computed from positions [s]
 
 
 def with_wrong_model(path, factor):
-    """Return robot whose link masses, inertias and joint friction are multiplied; see below."""
+    """Return a robot whose link masses, inertias and joint friction are multiplied; see below."""
     return Robot.from_urdf(wrong_model_text(path, factor))
 
 
@@ -54,7 +54,7 @@ def quintic(robot, start, goal, duration=DURATION):
 
 
 class Jump:
-    """A desired position that is not where the robot is, from the first moment on."""
+    """A constant desired position other than the present one."""
 
     end_time = 0.0
 
@@ -67,11 +67,9 @@ class Jump:
 
 
 def random_motions(robot, count, seed=0):
-    """Return the motions of 3 s one after another, all within the limits.
+    """Return consecutive motions of 3 s each, within all limits and well within those of effort.
 
-    And far from those of effort.
-
-    A goal is moved towards the start until gravity takes at most 0.8 of each effort limit on the
+    A goal is moved toward the start until gravity takes at most 0.8 of each effort limit on the
     way, and inverse dynamics with friction at most 0.95.
     """
     rng = np.random.default_rng(seed)
@@ -106,7 +104,7 @@ def _admissible(robot, motion):
 
 
 class Result:
-    """Record of a run, at each step of the plant.
+    """Record of a run at each step of the plant.
 
     :param error: desired minus true position, (steps, nv) [rad or m]
     :param velocity: true velocity, (steps, nv)
@@ -118,11 +116,11 @@ class Result:
         self.error, self.velocity, self.torque, self.end = error, velocity, torque, end
 
     def peak(self):
-        """Return the greatest error during the motion."""
+        """Return the maximum error during the motion."""
         return float(np.abs(self.error[: self.end]).max())
 
     def resting(self, after):
-        """Return the greatest error from some time after the end of the motion on."""
+        """Return the maximum error after some time since the end of the motion."""
         return float(np.abs(self.error[self.end + round(after / TIMESTEP) :]).max())
 
 
@@ -130,7 +128,7 @@ class SimulatedPlant:
     """`Simulator` as a plant."""
 
     def __init__(self, robot):
-        # What pushes an arm may turn it faster than its drives do.
+        # An external push may move an arm faster than its drives do.
         self._simulator = Simulator(robot, timestep=TIMESTEP, enforce_velocity_limits=False)
 
     def reset(self, q):
@@ -163,18 +161,18 @@ def run(
 ):
     """Follow a motion, then hold.
 
-    :param robot: the robot as it is
+    :param robot: the true robot
     :param settings: settings of the law
     :param motion: a JointTrajectory, or a function of time that returns q, v, a
-    :param model: the robot as the law believes it to be; None: as it is
+    :param model: model of the law; None: the robot itself
     :param after: time after the end of the motion [s]
     :param period: steps of the plant between two states
     :param delay: steps of the plant between a state and its torque
-    :param lost: part of the states that are lost
+    :param lost: fraction of lost states
     :param pauses: pauses of 30 ms in a second, at random times
     :param resolution: that of the encoders [rad or m]
     :param velocity_noise: standard deviation [rad/s or m/s]
-    :param velocities: whether they are measured; else they are worked out from positions
+    :param velocities: whether they are measured; else they are computed from positions
     :param disturbance: function of time that returns a torque added to that of the law
     """
     rng = np.random.default_rng(seed)

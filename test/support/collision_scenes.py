@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shapes at random poses, and coal's word on them."""
+"""Shapes at random poses, and their distances by coal."""
 
 from functools import lru_cache
 from itertools import combinations_with_replacement, product
@@ -14,7 +14,7 @@ from rbd_ros.collision import Box, Capsule, ConvexHull, Cylinder, pair_is_suppor
 
 KINDS = (Plane, Sphere, Capsule, Box, Cylinder, ConvexHull)
 PAIRS = [pair for pair in combinations_with_replacement(KINDS, 2) if pair_is_supported(*pair)]
-#: Those with a cylinder that are not in closed form
+#: Shapes with a cylinder, which have no closed form
 CURVED = [(a, b) for a, b in PAIRS if Cylinder in (a, b) and a not in (Plane, Sphere)]
 NAMES = [f'{a.__name__}-{b.__name__}' for a, b in PAIRS]
 
@@ -33,13 +33,13 @@ def random_shape(kind, rng):
 
 
 def random_hull(rng):
-    """Return one of a hundred hulls, as to find the faces of each takes a millisecond."""
+    """Return one of a hundred hulls, as finding the faces of each takes a millisecond."""
     return hundred_hulls()[rng.integers(100)]
 
 
 @lru_cache(maxsize=None)
 def hundred_hulls():
-    """Return the hulls of 4 to 60 points in a box, or of its corners."""
+    """Return hulls of 4 to 60 points in a box, or of its corners."""
     rng, found = np.random.default_rng(100), []
     for number in range(100):
         sizes, count = rng.uniform(0.05, 0.6, 3), int(rng.integers(4, 61))
@@ -50,7 +50,7 @@ def hundred_hulls():
 
 
 def random_pose(rng, spread):
-    """Return the homogeneous matrix, of any direction, with a normally distributed position."""
+    """Return a homogeneous matrix with random rotation and normally distributed position."""
     T = np.eye(4)
     T[:3, :3] = Rotation.from_quat(rng.normal(size=4)).as_matrix()
     T[:3, 3] = spread * rng.normal(size=3)
@@ -72,7 +72,7 @@ def about(axis, angle):
 
 
 def scene(pair, rng, near=False):
-    """Return two shapes and their poses, one after the other, as the functions take them."""
+    """Return two shapes and their poses, as the arguments of functions."""
     a, b = (random_shape(kind, rng) for kind in pair)
     return a, random_pose(rng, 0.3), b, random_pose(rng, 0.4 if near else 0.7)
 
@@ -86,7 +86,7 @@ def moved(T, step):
 
 
 def coal_distance(coal, shape_a, pose_a, shape_b, pose_b):
-    """Return the signed distance by coal, as exact as it can [m]."""
+    """Return the signed distance by coal, at its best accuracy [m]."""
     request, result = coal.DistanceRequest(), coal.DistanceResult()
     request.gjk_tolerance, request.epa_tolerance = 1e-12, 1e-10
     request.gjk_max_iterations = request.epa_max_iterations = 1000
@@ -133,7 +133,7 @@ def support(shape, pose, direction):
 def from_surface(shape, pose, point):
     """Return the signed distance of a point from the surface of a shape.
 
-    Written out independently [m].
+    Independent of the package [m].
     """
     x = pose[:3, :3].T @ (point - pose[:3, 3])
     h = shape.half_sizes
@@ -153,7 +153,7 @@ def from_surface(shape, pose, point):
 
 
 def from_hull(vertices, x):
-    """Return signed distance of a point from a hull, by a program with the point's weights [m]."""
+    """Return the signed distance of a point from a hull, by a quadratic program [m]."""
     equations = Hull(vertices).equations
     inside = (equations[:, :3] @ x + equations[:, 3]).max()
     if inside <= 1e-9:  # of which little is known beside an edge

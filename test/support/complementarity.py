@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Linear complementarity problems, and their solutions by trying every set of active contacts."""
+"""Linear complementarity problems, and their solutions by enumeration of active sets."""
 
 from itertools import combinations
 
@@ -8,11 +8,11 @@ import numpy as np
 
 
 def enumerated(M, d, tolerance=1e-9):
-    """Return the solution (force, acceleration) by brute force over the active sets.
+    """Return the solution (force, acceleration) by enumeration of the active sets, or None.
 
-    None if there is none.
-
-    Least squares for each set: those with dependent columns are solved as well, if they can be.
+    Each set is solved by least squares, so that consistent sets with dependent columns are solved
+    as
+    well.
     """
     r = len(d)
     scale = np.abs(d).max(initial=0.0) or 1.0
@@ -35,7 +35,7 @@ def random_problem(rng, contacts, rank, kind):
     """Return the matrix M = T^T H^-1 T of a rank at most, T, H, and d of a kind.
 
     :param kind: 'any': most of them without solution if contacts depend on each other; 'feasible':
-        d that a motion of the system has; 'tied': small integers, so that ties abound
+        d of a possible motion; 'tied': small integers, so that ties abound
     """
     if kind == 'tied':
         T = rng.integers(-1, 2, (rank, contacts)).astype(float)
@@ -50,7 +50,7 @@ def random_problem(rng, contacts, rank, kind):
         H = root @ root.T
         d = rng.normal(size=contacts)
         if kind == 'feasible':
-            # d = M x0 + w with w >= 0 would be solved by -x0 with any sign of x0.
+            # d = M x0 + w with w >= 0 would be solved by -x0, for x0 of any sign.
             d = T.T @ rng.normal(size=rank) + np.where(
                 rng.random(contacts) < 0.3, rng.random(contacts), 0.0
             )

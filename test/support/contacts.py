@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Contacts between links of a textbook's tree, by Jacobians of points and complex steps.
 
-Points and directions move through space at rates of their own, whatever the bodies do.
+Points and directions move through space at given rates, independent of the bodies.
 """
 
 from typing import NamedTuple
@@ -28,7 +28,7 @@ class Geometry(NamedTuple):
 
     @property
     def flat(self):
-        """The arrays as declared texts take them, by symbol."""
+        """Arguments of declared algorithms by symbol."""
         names = ('points', 'normals', 'point_rates', 'normal_rates')
         return {name: x.ravel() for name, x in zip(names, self)}
 
@@ -44,7 +44,7 @@ def random_geometry(rng, count, tangents):
 
 
 def separation(book, q, points, directions, pairs):
-    """Return rows e . (Jacobian of the successor's point less that of the predecessor's), (r, nv).
+    """Return rows e . (Jacobian of the successor's point - that of the predecessor's), (r, nv).
 
     :param points: in base coordinates; they and q may be complex
     :param pairs: names of links, None for the base
@@ -57,7 +57,7 @@ def separation(book, q, points, directions, pairs):
 
 
 def _at(book, q, link, point):
-    """Return the Jacobian of the point of a link that passes a point of space."""
+    """Return the Jacobian of the link's point that coincides with a point of space."""
     if link is None:
         return np.zeros((3, book.layout.nv))
     R, p, _ = book.kinematics(q)[link]
@@ -68,7 +68,7 @@ def separation_bias(book, q, v, geometry, pairs):
     """Return the rate of `separation`, times v, while bodies, points and directions move."""
 
     def along(x):
-        # `Textbook.rate` makes q complex; the rest goes along.
+        # `Textbook.rate` makes q complex, and everything else with it.
         h = 1j * STEP if np.iscomplexobj(x) else 0.0
         return separation(
             book,

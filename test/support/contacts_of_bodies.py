@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts among bodies as the matrix-free solvers see them."""
+"""Contacts among bodies, as arguments of the matrix-free solvers."""
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from support.boxes_in_contact import Pile
 
 
 def space_of(pile, friction, state=STICK, compliance=0.0, coefficient=None):
-    """Return the space with a pile in it, prepared.
+    """Return the prepared space of a pile.
 
     :param coefficient: maximum moments by normal force, about the normal and both tangents
     """
@@ -31,7 +31,7 @@ def space_of(pile, friction, state=STICK, compliance=0.0, coefficient=None):
     space.state[:], space.compliance[:] = state, compliance
     if coefficient:
         space.sizes[HAS_MOMENTS], space.coefficient[:] = 1, coefficient
-        # The axes of a contact are rows of its Jacobian, in the part of the velocity.
+        # The axes of a contact are the rows of its Jacobian for linear velocity.
         space.angular_jacobian[..., :3] = pile.jacobian[..., 3:]
         angular = np.einsum('nsrj,nsjk->nsrk', space.angular_jacobian, pile.inverse[pile.bodies])
         space.angular_effect[:] = angular
@@ -41,7 +41,7 @@ def space_of(pile, friction, state=STICK, compliance=0.0, coefficient=None):
 
 
 def random_stars(rng, mu, sliding):
-    """Return the bodies in general position on one that slides, or does not, as `mu` says."""
+    """Return bodies in general position on one that slides or not, depending on `mu`."""
     A = rng.normal(size=(4, 6, 6))
     pile = Pile([], [])
     pile.inverse = np.einsum('bij,bkj->bik', A, A) + 0.1 * np.eye(6)
@@ -54,7 +54,7 @@ def random_stars(rng, mu, sliding):
 
 
 def closing_walls():
-    """Return the space of a body between two walls that close in: nothing solves it."""
+    """Return the space of a body between two approaching walls, which has no solution."""
     wall = np.zeros((2, 2, 3, 6))
     wall[0, 0, :, 3:], wall[1, 0, :, 3:] = np.eye(3), np.diag([-1.0, 1.0, 1.0])
     pile = Pile([], [])

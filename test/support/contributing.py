@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of CONTRIBUTING.md: their texts, and as files of the folder that they belong in."""
+"""The examples of CONTRIBUTING.md, as text and as files in their folders."""
 
 from contextlib import contextmanager
 import importlib
@@ -11,7 +11,7 @@ from support.source_imports import ROOT
 
 
 def shown_in(heading):
-    """Return the text of Python that stands under a heading."""
+    """Return the Python code under a heading."""
     page = (ROOT / 'CONTRIBUTING.md').read_text(encoding='utf-8')
     section = page.split(f'## {heading}')[1].split('\n## ')[0]
     (text,) = re.findall(r'^```python\n(.*?)^```', section, re.DOTALL | re.MULTILINE)

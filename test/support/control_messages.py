@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The ROS package control_msgs, as far as FollowJointTrajectory needs it.
+"""The part of the ROS package control_msgs that FollowJointTrajectory needs.
 
-`provide` generates it, see generated_messages.py; where control_msgs is installed, that is used.
-`RELEASED` are the fields of each version that has been released, for plain_messages.py.
+`provide` generates it, see generated_messages.py, unless control_msgs is installed. `RELEASED` has
+the fields of each released version, for plain_messages.py.
 """
 
 import importlib
@@ -60,7 +60,7 @@ module control_msgs { module action {
 """
 DEFINITIONS = {'msg/JointTolerance.idl': TOLERANCE, 'action/FollowJointTrajectory.idl': ACTION}
 
-# What those fields of the action may be, besides messages of other packages.
+# Types of these fields of the action, besides messages of other packages.
 MESSAGES = {
     'JointTolerance': 'string name, float64 position, float64 velocity, float64 acceleration',
     'JointComponentTolerance': (
@@ -89,7 +89,7 @@ COMPONENTS = (
     'multi_dof_desired, MultiDOFJointTrajectoryPoint multi_dof_actual, '
     'MultiDOFJointTrajectoryPoint multi_dof_error',
 )
-#: Fields of goal, result and feedback of the action, by releases.
+#: Fields of goal, result and feedback of the action, by release.
 RELEASED = {
     '2.0.0 to 2.5.1': FIRST,
     '3.0.0 to 6.2.0': COMPONENTS,

@@ -1,16 +1,16 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A scalar that remembers how it was calculated, to count the operations that a result needs.
+"""A scalar that records its expression, to count the operations that a result needs.
 
-Equal operations are shared, literal zeros and ones fold away, signs are free (as in the book's
-tables), and what no result needs is not counted: what any compiler of straight-line code does.
+As in any compiler of straight-line code, equal operations are shared, literal zeros and ones fold,
+signs are free (as in the book's tables), and unused operations do not count.
 """
 
 from numbers import Real
 
 
 class Counting:
-    """Number with its origin: an operation and its operands, or nothing for an input."""
+    """Number with its operation and operands; inputs have none."""
 
     __slots__ = ('value', 'operation', 'operands', 'key')
     _next_input = 0
@@ -50,7 +50,7 @@ class Counting:
             return -self
         if (
             self.operation == 'sign'
-        ):  # (-a) b = -(a b): signs move outwards so that products are shared
+        ):  # (-a) b = -(a b): signs move outward so that products are shared
             return -(self.operands[0] * other)
         if isinstance(other, Counting) and other.operation == 'sign':
             return -(self * other.operands[0])
@@ -92,7 +92,7 @@ def _is(x, constant):
 
 
 def count(results):
-    """Return the multiplications, additions and divisions that `results` need together."""
+    """Return the multiplications, additions and divisions of all `results` together."""
     needed, stack = {}, [x for x in results if isinstance(x, Counting)]
     while stack:
         node = stack.pop()

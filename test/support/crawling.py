@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that crawls over the ground: contacts, dry friction, damping and limits in one step."""
+"""A robot that crawls on the ground: contacts, dry friction, damping and limits in one step."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def dry(friction, damping):
 
 
 def crawler():
-    """Return the box with two arms; the second has a slide at its end."""
+    """Return a box with two arms; the second has a slider at its end."""
     return robot(
         link('trunk', 3.0, (0.02, 0.03, 0.04), (0.01, 0.02, -0.03), BOX),
         link('left', 0.5, (2e-3, 3e-3, 4e-3), (0.2, 0.1, 0), collision('sphere radius="0.1"')),
@@ -43,9 +43,9 @@ def crawler():
 
 
 def substep(physics, v=None, count=0):
-    """Return a step of a simulation as its functions take it, which is not divided.
+    """Return an undivided step of a simulation, as its functions take it.
 
-    :param v: velocity that is changed to that at the end of the step; None: that of the simulation
+    :param v: velocity, overwritten by that at the end of the step; None: that of the simulation
     :param count: number of contact points near the ground
     """
     fields = physics.fields
@@ -64,7 +64,7 @@ def substep(physics, v=None, count=0):
 
 
 def crawling(seed, integrator='semi_implicit'):
-    """Return the physics of the robot at a random state low over the ground, under random forces.
+    """Return the physics of the robot near the ground, at a random state, under random forces.
 
     :return: the world, the number of contact points near the ground
     """
@@ -74,7 +74,7 @@ def crawling(seed, integrator='semi_implicit'):
     q = np.r_[orientation / np.linalg.norm(orientation), 0.1 * rng.normal(size=3), np.zeros(3)]
     height = GROUND.offset + rng.uniform(0.0, 0.15)
     q[4:7] += (height - GROUND.axes()[0] @ q[4:7]) * GROUND.axes()[0]
-    # One joint at a limit or beyond it, one well inside, one that would stick.
+    # One joint at a limit or beyond it, one well inside, one that sticks.
     q[7:] = rng.choice([-2.0, -2.0 + 1e-4, 0.3, 0.4, 1.0, 1.01], size=3)
     v = rng.normal(size=9) * [1, 1, 1, 0.5, 0.5, 0.5, 0, 0, 1]
     physics.reset(q, v)
@@ -91,7 +91,7 @@ def crawling(seed, integrator='semi_implicit'):
 
 
 def assert_joints_obey(model, problem, h, v, p, tolerance):
-    """Check that velocities and impulses obey joint_law.py, each joint on its own."""
+    """Check that velocities and impulses of each joint obey joint_law.py."""
     friction, low, high = h * model.friction, problem.low, problem.high
     assert np.all(v >= low - tolerance) and np.all(v <= high + tolerance)
     for i in range(len(v)):

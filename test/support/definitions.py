@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Definitions of a robot's functions, before anything is compiled."""
+"""Definitions of a robot's functions, before compilation."""
 
 from dataclasses import replace
 
@@ -14,7 +14,7 @@ def definition_of(model, name, **options):
 
 
 def by_differentiation(model, name, **options):
-    """Return definition that the compiler differentiates, even if another way takes its place."""
+    """Return the definition that the compiler differentiates, even if it is specialized."""
     return definition(
         model, variant(model, replace(declared(name), specialization=None), **options)
     )

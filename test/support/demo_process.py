@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A demo in a process of its own, with all that it starts."""
+"""A demo in a separate process, with all its children."""
 
 import os
 from pathlib import Path
@@ -47,7 +47,7 @@ class Demo:
         return self.process.wait(CEILING)
 
     def relatives(self):
-        """Return the processes that carry the mark and live, the demo among them."""
+        """Return the live processes with the mark, including the demo."""
         found = []
         for folder in Path('/proc').glob('[0-9]*'):
             try:

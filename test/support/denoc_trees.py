@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of hinges and sliders with their `Textbook`, for the chapter that takes no other joints.
+"""Trees of hinges and sliders with their `Textbook`, for DeNOC, which supports no other joints.
 
-Chains, branches and gears, random ones and real robots; all have rotors, a gravity of no special
-direction, and forces on links.
+They are random ones and real robots, with branches and gears; all have rotors, gravity in a
+general direction, and forces on links.
 """
 
 from functools import lru_cache
@@ -61,9 +61,8 @@ def simple_tree(name):
 def placed_at_centers(tree, q):
     """Return the rotation, center of mass in base coordinates and its Jacobian of each body.
 
-    By number.
-
-    By the textbook: of all links that are fixed to one another, the composite.
+    The result is by body number. By the textbook, a body is the composite of links fixed to one
+    another.
     """
     at = tree.ungeared.kinematics(q)
     found = {}

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Spatial algebra as dense 6x6 matrices from the book's equations: oracle of the compact forms.
+"""Spatial algebra as dense 6x6 matrices from the book's equations: an oracle of the compact forms.
 
 Angular part first. E is a coordinate rotation, r the position of the new origin in old
 coordinates.

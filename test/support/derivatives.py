@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""All ways to differentiate, random programs, and complex steps to compare with.
+"""All methods of differentiation, random programs, and complex steps for comparison.
 
-A program runs on symbols, and by itself on arrays of complex numbers: nothing that differentiates
-has a hand in the numbers that derivatives are compared with.
+A program runs on symbols, and separately on arrays of complex numbers, so the expected derivatives
+are independent of the compiler.
 """
 
 import numpy as np
@@ -25,7 +25,7 @@ H = 1e-30
 
 
 def root(x):
-    """Return square root; of a negative number there is none, though it takes a complex step."""
+    """Return the square root, also of complex steps, but not of negative numbers."""
     if type(x) is Lanes:
         return Lanes(np.where(np.real(x.x) < 0.0, complex(np.nan, np.nan), np.sqrt(x.x)))
     return sqrt(x)
@@ -54,9 +54,9 @@ OPERATIONS = {
 
 
 def random_program(seed, state, length=40):
-    """Return the instructions (operation, places of operands).
+    """Return the instructions (operation, indices of operands) of a random program.
 
-    Regular and of moderate size at `state`.
+    It is regular and of moderate size at `state`.
     """
     rng = np.random.default_rng(seed)
     values, program = [*state, 0.75, -1.25], []
@@ -77,9 +77,9 @@ def random_program(seed, state, length=40):
 
 
 def run(program, inputs, outputs=10):
-    """Return the last values of a program on scalars of any kind, then an input, a constant.
+    """Return outputs of a program on scalars of any kind.
 
-    A negative.
+    They are its last values, an input, a constant, and a negated value.
     """
     values = [*inputs, 0.75, -1.25]
     for name, places in program:
@@ -105,7 +105,7 @@ def complex_step(function, x, directions=None):
 
     (outputs, directions).
 
-    :param directions: as columns, (n, m); by default by each of the inputs
+    :param directions: as columns, (n, m); by default each of the inputs
     """
     x = np.asarray(x, dtype=float)
     directions = np.eye(len(x)) if directions is None else directions
@@ -134,9 +134,9 @@ every_way = pytest.mark.parametrize('way', WAYS.values(), ids=WAYS)
 
 
 def assert_close(found, expected, tolerance=1e-11):
-    """Check the equal relative to the largest element.
+    """Check that results are equal, relative to the largest element.
 
-    What is infinite or no number is not equal.
+    Infinities and NaN are not equal.
     """
     scale = max(1.0, np.abs(expected).max())
     assert np.abs(found - expected).max() <= tolerance * scale

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Examples in docstrings, run as they stand."""
+"""Examples in docstrings, run unchanged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Dict, List
 
 
 class Checker(doctest.OutputChecker):
-    """Numbers are right to their last digit, whatever the sign of a zero and NumPy's spelling."""
+    """Comparison of numbers to their last digit, without signs of zeros and NumPy's types."""
 
     _NUMBER = re.compile(r'[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?')
 
@@ -18,7 +18,7 @@ class Checker(doctest.OutputChecker):
         return re.sub(r'\s', '', self._NUMBER.sub('#', text))
 
     def check_output(self, want: str, got: str, optionflags: int) -> bool:
-        """Return whether an answer is the one of the docstring."""
+        """Return whether an output is that of the docstring."""
         want, got = _plain(want), _plain(got)
         if self._words(want) != self._words(got):
             return super().check_output(want, got, optionflags)
@@ -39,11 +39,11 @@ def _last_digit(number: str) -> float:
 
 
 def run(example: str, names: Dict[str, Any], name: str = 'example') -> str:
-    """Return what went wrong in an example, '' if nothing did.
+    """Return the failures of an example, '' without any.
 
-    :param example: text with prompts and answers
-    :param names: what it starts from
-    :param name: what it is called in the report
+    :param example: text with prompts and output
+    :param names: its variables
+    :param name: its name in the report
     """
     test = doctest.DocTestParser().get_doctest(example, dict(names), name, None, 0)
     report: List[str] = []

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of results, and the worst of each algorithm."""
+"""Errors of results, and the maximum error of each algorithm."""
 
 import numpy as np
 
@@ -21,7 +21,7 @@ def relative_error(ours, theirs):
 
 
 def worst_relative_error(ours, theirs):
-    """Return the worst `relative_error` of the rows of a batch."""
+    """Return the maximum `relative_error` of the rows of a batch."""
     ours, theirs = np.asarray(ours), np.asarray(theirs)
     assert ours.shape == theirs.shape, f'shape {ours.shape}, expected {theirs.shape}'
     if theirs.size == 0:
@@ -32,6 +32,6 @@ def worst_relative_error(ours, theirs):
 
 
 def record(comparison, algorithm, case, error):
-    """Remember the worst error of an algorithm for the table of `pytest --worst-errors`."""
+    """Record the maximum error of an algorithm for the table of `pytest --worst-errors`."""
     if error >= WORST.get((comparison, algorithm), (-1.0, ''))[0]:
         WORST[comparison, algorithm] = (error, case)

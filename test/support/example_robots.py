@@ -14,14 +14,14 @@ from support import outside
 
 TEST_FOLDER = Path(__file__).resolve().parents[1]
 
-# An empty <robot> without a name: nothing to load.
+# An empty <robot> without a name.
 EMPTY = ('ur3',)
-# Fixed-base mass matrix singular whatever the state: the last links of some branches have no
+# Singular mass matrix with a fixed base in every state: the last links of some branches have no
 # inertia.
 SINGULAR = ('icub', 'romeo', 'romeo_laas_small')
-# Joints of theirs move no mass, which no simulation takes.
+# Some of their joints move no mass, which simulations reject.
 MASSLESS = ('romeo', 'romeo_laas_small')
-# What stands on a base that does not move; all else walks, flies or swims.
+# Robots on a static base; all others walk, fly or swim.
 FIXED = (
     *('TwoDofs', 'double_pendulum', 'double_pendulum_continuous', 'double_pendulum_simple'),
     *('allegro_left_hand', 'allegro_right_hand', 'baxter', 'finger_edu', 'kinova'),
@@ -33,9 +33,9 @@ FIXED = (
 
 
 def paths():
-    """Return path of every URDF by short name: its file name, with a folder where two share one.
+    """Return the path of every URDF by short name: its file name, with a folder if ambiguous.
 
-    Empty when the package is not installed, which the end of the run then reports.
+    It is empty if the package is not installed, which the end of the run then reports.
     """
     if outside.problem('example_robot_data') is not None:
         return {}
@@ -65,7 +65,7 @@ def path(name):
 def without_losses(name):
     """Return the text of a robot without limits, friction and damping.
 
-    What moves it is conservative.
+    All forces on it are conservative.
     """
     text = path(name).read_text()
     text = re.sub(r'<(visual|collision)\b.*?</\1>', '', text, flags=re.S)
@@ -81,7 +81,7 @@ def loadable():
 def distinct():
     """Return the loadable robots whose dynamics differ.
 
-    Of files that differ only in shapes, limits or names of materials, one.
+    Of files that differ only in shapes, limits or names of materials, it has one.
     """
     return dict(_distinct(tuple(loadable().items())))
 
@@ -99,9 +99,9 @@ def _distinct(robots):
 
 @functools.lru_cache(maxsize=None)
 def dynamics_xml(text, mimic=True):
-    """Return the URDF text with nothing but what dynamics needs.
+    """Return the URDF text reduced to the dynamics.
 
-    Outside oracles choke on meshes they cannot find; the dynamics does not depend on them.
+    External oracles fail on missing meshes, on which the dynamics does not depend.
     """
     tree = ElementTree.fromstring(text)
     kept = {

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planar mechanisms of two DoFs, and their equations in two explicit coordinates.
 
-Positions of links by elementary geometry, derivatives by complex steps and Richardson's scheme,
-and Lagrange's equations: they share nothing with the package.
+They have positions of links by elementary geometry, derivatives by complex steps and Richardson's
+scheme, and Lagrange's equations, independent of the package.
 """
 
 from functools import lru_cache
@@ -29,7 +29,7 @@ class Explicit:
 
     @staticmethod
     def rates(function, y):
-        """Return the derivatives of a function of y, one a coordinate."""
+        """Return the derivatives of a function of y, one per coordinate."""
         return np.array([function(y + 1j * STEP * e).imag / STEP for e in np.eye(len(y))])
 
     def motions(self, y):
@@ -92,7 +92,7 @@ FOOT, HEAD = np.array([0.9, 0.0]), 0.6
 
 @lru_cache(maxsize=None)
 def triangle_arm():
-    """Return the arm that a hydraulic cylinder moves, with a forearm on it (book figure 8.3)."""
+    """Return an arm moved by a hydraulic cylinder, with a forearm on it (book figure 8.3)."""
     tree = robot_of(
         ARM.urdf('base', 'arm', (0, 0, 0)),
         CYLINDER.urdf('base', 'cylinder', (*FOOT, 0)),
@@ -136,10 +136,7 @@ SPAN = np.array([0.2, 0.0])
 
 @lru_cache(maxsize=None)
 def five_bar():
-    """Return two cranks on the ground, and two rods that meet.
-
-    So long that they are never stretched.
-    """
+    """Return two cranks on the ground, connected by two rods that are never stretched."""
     tree = robot_of(
         SIDE.urdf('base', 'left', (0, 0, 0)),
         REACH.urdf('left', 'left_rod', (SIDE.length, 0, 0)),
@@ -155,7 +152,7 @@ def five_bar():
     def tip(y):
         B, D = elbows(y)
         w = D - B
-        # The rods are equally long: it is beside the middle between the elbows.
+        # The rods are equally long, so their joint is beside the midpoint of the elbows.
         return B + 0.5 * w + np.sqrt(REACH.length**2 / (w @ w) - 0.25) * np.array([-w[1], w[0]])
 
     def rod(y, k):

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Random trees on floating bases with their `Textbook`, for the texts that have no joint there.
+"""Random trees on floating bases with their `Textbook`, for algorithms without a base joint.
 
-As in `textbook_trees`, with rotors at the joints, but none between the base and the world.
+They are as in `textbook_trees`, with rotors at the joints, but none between base and world.
 """
 
 from functools import lru_cache
@@ -51,5 +51,5 @@ def floating_tree(name):
 
 
 def tolerance(tree, q):
-    """Return the rounding of H moves the solution of H a = b by cond(H) eps."""
+    """Return the tolerance: rounding of H changes the solution of H a = b by cond(H) eps."""
     return max(1e-13, 4 * np.finfo(float).eps * np.linalg.cond(tree.book.mass_matrix(q)))

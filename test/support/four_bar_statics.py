@@ -1,14 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The four-bar of urdf/: its positions by plane trigonometry, and its statics by virtual work.
+"""Positions of the four-bar of urdf/ by plane trigonometry, and its statics by virtual work.
 
-Nothing of the package takes part.
+It does not use the package.
 """
 
 import numpy as np
 
 CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.45, 0.4, 0.5
-#: Mass, distance of the center of mass from the first hinge, inertia about the center, by bar.
+#: Mass, distance of the center of mass from the first hinge, and inertia about the center, by bar.
 BARS = ((0.6, 0.15, 0.005), (0.9, 0.22, 0.015), (0.8, 0.2, 0.011))
 
 
@@ -35,7 +35,7 @@ def unwrapped(crank, near, mode=1.0):
 
 
 def absolute(q):
-    """Return the angles of the three bars against the ground."""
+    """Return the angles of the three bars relative to the ground."""
     return np.array([q[0], q[0] + q[1], q[2]])
 
 
@@ -62,7 +62,7 @@ def slope(function, x, step=1e-4):
 
 
 def holding_torque(crank, mode=1.0, payload=0.0):
-    """Return the torque of the crank's motor that balances gravity: dV/dy."""
+    """Return the torque of the crank's motor that balances gravity, dV/dy."""
     near = positions(crank, mode)
     return slope(lambda y: potential(unwrapped(y, near, mode), payload), crank)
 
@@ -89,7 +89,7 @@ def kinetic(crank, rate, mode=1.0):
 
 
 def motor_torque(crank, rate, acceleration, mode=1.0):
-    """Return Lagrange's equation M ydd + M' yd^2 / 2 + V' of the crank's angle."""
+    """Return M ydd + M' yd^2 / 2 + V', Lagrange's equation of the crank's angle."""
 
     def inertia(y):
         return 2.0 * kinetic(y, 1.0, mode)

@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A fresh interpreter for what a test cannot do in its own.
-
-Other environment variables, crashes, forks.
-"""
+"""A fresh interpreter, for tests with other environment variables, crashes or forks."""
 
 import os
 from pathlib import Path
@@ -14,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def python_path(*folders):
-    """Return folders, the repository and what PYTHONPATH has (a sourced ROS 2) as a PYTHONPATH."""
+    """Return a PYTHONPATH of folders, the repository and the present PYTHONPATH."""
     entries = [*map(str, folders), str(ROOT), os.environ.get('PYTHONPATH', '')]
     return os.pathsep.join(filter(None, entries))
 
@@ -24,7 +21,7 @@ def run(code, *arguments, check=True, timeout=300, **variables):
 
     :param arguments: of the program, in sys.argv[1:]
     :param variables: environment variables, None to remove one
-    :return: what subprocess.run returns, with texts
+    :return: the result of subprocess.run, with text output
     """
     environment = {**os.environ, 'PYTHONPATH': python_path(ROOT / 'test')}
     for name, value in variables.items():

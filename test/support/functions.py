@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The public functions of a robot and their arguments, for tests that go through all."""
+"""The public functions of a robot and their arguments, for tests of all of them."""
 
 import numpy as np
 

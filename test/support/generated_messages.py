@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""ROS packages of messages that are on no package index, generated and compiled for tests.
+"""ROS packages of messages in no package index, generated and compiled for tests.
 
-What generates messages comes with the wheels of rclpy: from definitions in IDL it makes Python
-modules, and a C compiler their type support. So nodes and tests speak them over DDS.
+The generators of the wheels of rclpy make Python modules from IDL definitions, and a C compiler
+their type support, so nodes and tests use them over DDS.
 """
 
 import functools
@@ -27,7 +27,7 @@ LIBRARIES = ('rosidl_runtime_c', 'rosidl_typesupport_c', 'rosidl_typesupport_fas
              'rosidl_typesupport_fastrtps_cpp', 'rosidl_typesupport_introspection_c', 'fastcdr',
              'rmw', 'rcutils')  # fmt: skip
 
-# Who loads the package loads its libraries first: they look for each other by name.
+# The loader of the package loads its libraries first, as they refer to each other by name.
 INIT = """
 import ctypes, pathlib
 for kind in {kinds}:
@@ -39,7 +39,7 @@ for kind in {kinds}:
 def provide(package, definitions, used, folder):
     """Make a package importable here and in processes started from here, or skip the test.
 
-    Where the package is installed, that is used.
+    An installed package is used instead.
 
     :param package: its name
     :param definitions: text of each of its files in IDL, by path such as 'msg/Thing.idl'
@@ -55,7 +55,7 @@ def provide(package, definitions, used, folder):
         except (ImportError, OSError, RuntimeError, subprocess.CalledProcessError) as error:
             problem = error
     if problem:
-        from support import outside  # here, for this file is run as a program, too
+        from support import outside  # imported here, as this file is run as a program, too
 
         pytest.skip(outside.lacks(package, f'not installed, and cannot be generated: {problem}'))
     sys.path.append(str(folder))
@@ -65,7 +65,7 @@ def provide(package, definitions, used, folder):
 
 
 def missing():
-    """Return what generating needs and this machine lacks; empty if nothing."""
+    """Return the missing requirements of the generators; empty if complete."""
     if not (Path(sys.prefix) / 'share' / 'rosidl_generator_py').is_dir():
         return 'no generator of messages beside rclpy'
     if not (shutil.which('gcc') and shutil.which('g++')):
@@ -76,7 +76,7 @@ def missing():
 
 
 class Package:
-    """A package that is generated and compiled into a folder: see `provide`."""
+    """A package, generated and compiled into a folder; see `provide`."""
 
     def __init__(self, name, definitions, used, folder):
         self.name, self.definitions, self.folder = name, definitions, folder
@@ -100,7 +100,7 @@ class Package:
         (package / '__init__.py').write_text(INIT.format(kinds=KINDS, package=self.name))
 
     def _link(self, kind, against=()):
-        """Compile what one generator has made, and return the library."""
+        """Compile the output of one generator, and return the library."""
         import numpy
 
         prefix, package = Path(sys.prefix), self.folder / self.name
@@ -116,7 +116,7 @@ class Package:
         for suffix, compiler in (('.c', ['gcc', '-std=c11']), ('.cpp', ['g++', '-std=c++17'])):
             sources = sorted(tree.rglob(f'*{suffix}'))
             if sources and kind != 'generator_c':  # whose files use the same names
-                # All at once: what takes long is to read the headers.
+                # All at once, as most of the time is for reading headers.
                 whole = self.folder / f'{kind}_whole{suffix}'
                 whole.write_text(''.join(f'#include "{path}"\n' for path in sources))
                 sources = [whole]

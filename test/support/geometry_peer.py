@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of a robot's shapes by Pinocchio's kinematics and coal, from the URDF alone."""
+"""Distances of a robot's shapes from its URDF, by Pinocchio's kinematics and coal."""
 
 import numpy as np
 
@@ -30,12 +30,12 @@ class GeometryPeer:
         self.request.gjk_max_iterations = self.request.epa_max_iterations = 1000
 
     def add(self, name, geometry, pose):
-        """Add an object that stands in the world."""
+        """Add a static object of the world."""
         placement = pin.SE3(np.array(pose, dtype=float))
         self.shapes.addGeometryObject(pin.GeometryObject(name, 0, placement, geometry))
 
     def number(self, shape):
-        """Return the number of the geometry that one of our shapes is."""
+        """Return the index of the geometry of one of our shapes."""
         owner, _, link = shape.name.partition('/')
         if not link:
             return self.shapes.getGeometryId(owner)

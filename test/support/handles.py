@@ -2,8 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Response of a link to forces, by a textbook and by Pinocchio, for tests of handles.
 
-By the definition: the acceleration of the link in the motions that forward dynamics gives with and
-without a force on it.
+It is by definition: the acceleration of the link by forward dynamics, with and without a force.
 """
 
 import numpy as np
@@ -12,7 +11,7 @@ from support.dense import skew
 
 
 def deepest(model):
-    """Return the name of the link that the most independent degrees of freedom move."""
+    """Return the name of the link moved by the most independent degrees of freedom."""
 
     def dofs(link):
         return len({model.tree_dof_index[k] for k in model.support_dofs(link.body)})
@@ -21,7 +20,7 @@ def deepest(model):
 
 
 def on_base(book, q, link, reference, force):
-    """Return the force [n; f] in base coordinates, from one on a link in those of a reference."""
+    """Return a force on a link, given in coordinates of a reference, in base coordinates."""
     if reference == 'base':
         return force
     R, p, _ = book.kinematics(q)[link]
@@ -58,7 +57,7 @@ def response(book, q, v, tau, forces, links, reference):
 
 
 def pinocchio_response(bridge, q, v, tau, forces, link, reference):
-    """Return the same of one link, with all of the dynamics Pinocchio's."""
+    """Return the response of one link by Pinocchio's dynamics."""
     J = bridge.jacobian(q, link, reference)
     rest = bridge.jacobian_derivative(q, v, link, reference) @ v
     pose = bridge.forward_kinematics(q)[link]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Planar arms of light links with a heavy tip, open and closed by loops.
 
-They move in the x-y plane under a gravity along -y.
+They move in the x-y plane under gravity along -y.
 """
 
 from functools import lru_cache
@@ -17,7 +17,7 @@ LINK = Bar(0.46, 1.0, 0.23, 0.018)
 
 
 def weight(link, mass):
-    """Return the tip that is fixed to the end of a link."""
+    """Return a tip that is fixed to the end of a link."""
     return (
         f'<link name="tip"><inertial><mass value="{mass}"/><inertia ixx="{1e-3 * mass}" ixy="0" '
         f'ixz="0" iyy="{1e-3 * mass}" iyz="0" izz="{1e-3 * mass}"/></inertial></link>'
@@ -34,7 +34,7 @@ def arm(name, x, y=0.0):
 
 
 def closed(tree, *pins):
-    """Return the robot with hinges between places on two of its bodies."""
+    """Return the robot with hinges between points of two of its bodies."""
     names = [body.name for body in tree.model.bodies]
     loops = [
         LoopJoint(f'pin{k}', *(frame(names.index(name) + 1, *place) for name, place in pin), HINGE)
@@ -50,7 +50,7 @@ def two_links(mass):
 
 @lru_cache(maxsize=None)
 def five_bar(mass):
-    """Return two arms that carry one tip, which is a part of the first one."""
+    """Return two arms with a common tip, which is part of the first one."""
     tree = robot_of(arm('a', 0.15), weight('a2', mass), arm('b', -0.15))
     end = (LINK.length,)
     return closed(tree, (('a2', end), ('b2', end)))
@@ -73,7 +73,7 @@ def parallel_arm(mass):
     )
 
 
-#: Where they fall from so that they pass the end of their reach.
+#: Initial configurations from which they fall through the end of their reach.
 STARTS = {
     'two_links': [0.5, 1.6],
     'five_bar': [0.5, 0.6, 2.3, -0.8],

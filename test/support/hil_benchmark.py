@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of the bench for tests: benchmark/ is no package; its files meet there."""
+"""The HIL benchmark for tests; benchmark/ is no package, so its modules are found by path."""
 
 import sys
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Example reports of the bench: their pages, and their text when the pictures were taken.
+"""Example reports of the bench: their pages, and their text at the time of the pictures.
 
 Git holds pictures (docs/images) and text (`TEXTS`), not the pages. Real-time measurements differ
 from run to run, and the last bits of a motion from processor to processor; the rest must be the
@@ -13,14 +13,14 @@ import re
 from rbd_ros.cli.main import main
 from support.source_imports import ROOT
 
-FOLDER = ROOT / 'build' / 'hil_examples'  # from where scripts/docs takes the pages
+FOLDER = ROOT / 'build' / 'hil_examples'  # from which scripts/docs takes the pages
 PICTURES = ROOT / 'docs' / 'images'
 TEXTS = ROOT / 'test' / 'hil' / 'example_reports.json'  # lines of the pages that pictures show
 WIDTH = 1000  # of pictures [pixels]
 SCENARIOS = ROOT / 'config' / 'hil'
 CAMPAIGN = ('--seeds', '60', '--vary', 'payload=0:3:4,latency=0:10ms')
 
-# Name of the page -> scenario, further words of the command, file that it writes.
+# Name of the page -> scenario, further arguments of the command, output file.
 PAGES = {
     'payload_drop': ('payload_drop', (), 'report.html'),
     'slow_network': ('slow_network', (), 'report.html'),
@@ -39,16 +39,16 @@ _NUMBER = re.compile(r'-?\d+(?:\.\d+)?(?:e-?\d+)?')
 
 
 def make(name, folder):
-    """Return the page of this name."""
+    """Generate the page of this name."""
     scenario, words, file = PAGES[name]
     path = SCENARIOS / f'{scenario}.yaml'
     main(['hil', str(path), '--report', str(folder), '--jobs', '2', *words])
-    # Other reports, to which pages link, are not kept.
+    # Other reports, to which pages link, are temporary.
     return _LINK.sub(r'\1', (folder / file).read_text(encoding='utf-8'))
 
 
 def difference(lines, others):
-    """Return the first difference between the lines of two pages, '' if there is none."""
+    """Return the first difference between the lines of two pages, '' without one."""
     for line, as_before in zip(lines, others):
         if _NUMBER.sub('#', line) != _NUMBER.sub('#', as_before):
             return f'{line!r} was {as_before!r}'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trees of hinges with their textbook: rotors, gravity of any direction, forces on links."""
+"""Trees of hinges with their `Textbook`: rotors, any direction of gravity, forces on links."""
 
 from dataclasses import replace
 from functools import lru_cache
@@ -25,7 +25,7 @@ every_tree_of_hinges = pytest.mark.parametrize('name', TREES)
 
 @lru_cache(maxsize=None)
 def tree_of_hinges(name, rotors=True):
-    """Return the tree of seven hinges, some along the axes of their frames and some askew."""
+    """Return a tree of seven hinges, along axes of their frames or in general directions."""
     shape, seed = name.split()
     kinds = ('revolute', 'continuous')
     text = random_trees.tree(int(seed), 7, kinds, branching=SHAPES[shape])
@@ -40,7 +40,7 @@ def tree_of_hinges(name, rotors=True):
 
 
 def two_hinges(angle, r):
-    """Return two hinges about z, the axis of the second turned about x and its origin at r."""
+    """Return two hinges about z; the second is rotated about x, with its origin at r."""
     joint = Revolute((0.0, 0.0, 1.0))
     first, second = random_chain(2).bodies
     X = PluckerTransform(PluckerTransform.rotation_x(angle).E, r)
@@ -55,11 +55,10 @@ ANGLES = (0.0, 4e-15, 2e-13, 5e-12, 1e-9, 1e-6, 1e-3, 0.2, 0.32)
 
 
 def nearly_parallel_tree(seed, bodies=8):
-    """Return the tree of hinges whose axes are parallel, or not quite.
+    """Return a tree of hinges with axes that are parallel, exactly or up to rounded digits.
 
-    As a description's digits leave them.
-
-    Some point the other way; every other joint has its origin on its parent's axis, or next to it.
+    Some have the opposite direction; every other joint has its origin on its parent's axis, or
+    near it.
     """
     rng, model = np.random.default_rng(seed), random_tree(bodies, 1.5, seed)
     made = []

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bodies that collide, for tests of impacts."""
+"""Colliding bodies, for tests of impacts."""
 
 import numpy as np
 
@@ -20,10 +20,7 @@ def body(rng):
 
 
 def meeting(rng, approach=1.0):
-    """Return two bodies with random velocities that approach one another at a point.
-
-    Along a normal.
-    """
+    """Return two random bodies that approach each other at a point, along a normal."""
     I1, I2 = body(rng), body(rng)
     point, normal = rng.normal(size=(2, 3))
     n = ForceVector.at_point(tuple(normal / np.linalg.norm(normal)), tuple(point))

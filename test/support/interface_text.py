@@ -40,7 +40,7 @@ def yaml_text(interface: NodeInterface) -> str:
 
 
 def legal(parameter: Parameter) -> str:
-    """Return legal words of a parameter as a sentence, empty if it is not one of several words."""
+    """Return the legal words of a parameter as a sentence, empty unless it is an enumeration."""
     if not parameter.choices:
         return ''
     return f' One of: {", ".join(choice or repr("") for choice in parameter.choices)}.'
@@ -53,7 +53,7 @@ def literal(value: Any) -> str:
     if isinstance(value, tuple):
         return '[' + ', '.join(literal(v) for v in value) + ']'
     if isinstance(value, float) and 'e' in repr(value) and '.' not in repr(value):
-        return repr(value).replace('e', '.0e')  # without a point, YAML takes it for a text
+        return repr(value).replace('e', '.0e')  # without a point, YAML reads it as a string
     return repr(value)
 
 
@@ -118,9 +118,9 @@ class Page(NamedTuple):
     """A page with tables.
 
     :param path: its file
-    :param title: what other pages call it
-    :param interface: what its tables list
-    :param others: pages that describe a part of that, which this page only names
+    :param title: its title on other pages
+    :param interface: content of its tables
+    :param others: pages that describe parts of it, to which this page refers
     """
 
     path: Path
@@ -132,8 +132,8 @@ class Page(NamedTuple):
 def pages(folder: Path, interfaces: Iterable[NodeInterface]) -> List[Page]:
     """Return the pages that have tables.
 
-    What all torque nodes declare is described on torque_nodes.md, and trajectories of udp_bridge
-    on the page of inverse_dynamics.
+    Common parameters of torque nodes are on torque_nodes.md, and trajectories of udp_bridge on the
+    page of inverse_dynamics.
 
     :param folder: docs/nodes
     """
@@ -149,7 +149,7 @@ def pages(folder: Path, interfaces: Iterable[NodeInterface]) -> List[Page]:
 
 
 def _common(interfaces: Iterable[NodeInterface]) -> NodeInterface:
-    """Return what all torque nodes declare."""
+    """Return the common interface of torque nodes."""
     first, *others = [each for each in interfaces if set(TORQUE_TOPICS) <= set(each.topics)]
     kept = {
         part: tuple(

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots whose functions run on floats, for tests of what has nothing to do with compiling."""
+"""Robots whose functions run on floats, for tests that do not concern the compiler."""
 
 from contextlib import contextmanager
 
@@ -14,7 +14,7 @@ from rbd_ros.robot.variants import check, definition
 
 
 class _Interpreted(Kernels):
-    """Kernels that are the texts themselves, as without a compiler."""
+    """Kernels that call the algorithms themselves, as without a compiler."""
 
     def _make(self, chosen):
         check(self.model, chosen)
@@ -22,7 +22,7 @@ class _Interpreted(Kernels):
 
 
 def interpreted(model):
-    """Return the robot of a model, of which nothing is compiled."""
+    """Return the robot of a model, without compilation."""
     robot = Robot(model)
     robot._kernels = _Interpreted(model)
     return robot
@@ -30,11 +30,11 @@ def interpreted(model):
 
 @contextmanager
 def without_compiler():
-    """Provide a block in which loops and functions that are made are not compiled."""
+    """Provide a block in which new loops and functions are not compiled."""
     try:
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv('RBD_ROS_COMPILER', 'off')
-            # A process asks once whether there is a compiler.
+            # A process checks once whether there is a compiler.
             native.unavailable_reason.cache_clear()
             yield
     finally:

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Lagrange's equations of chains, by computer algebra and by Hollerbach's recursion.
 
-Neither knows accelerations of bodies, forces between them, spatial vectors or anything of the
-package. Chains are described like those of `random_trees.chain`.
+Neither uses accelerations of bodies, forces between them, spatial vectors or the package. Chains
+are described as in `random_trees.chain`.
 """
 
 from typing import Any, NamedTuple
@@ -96,9 +96,9 @@ def equations(links):
 def hollerbach(links, q, qd, qdd):
     """Return the forces by the recursive Lagrangian formulation with 4x4 matrices, O(n).
 
-    tau_i = tr(dW_i/dq_i D_i) - g^T dW_i/dq_i c_i, with D_i = J_i Wdd_i^T + A_(i+1) D_(i+1) and
-    c_i = m_i r_i + A_(i+1) c_(i+1): the second derivatives Wdd of the links' placements by time go
-    outwards, the sums inwards.
+    tau_i = tr(dW_i/dq_i D_i) - g^T dW_i/dq_i c_i, with D_i = J_i Wdd_i^T + A_(i+1) D_(i+1) and c_i
+    = m_i r_i + A_(i+1) c_(i+1): the second time derivatives Wdd of the links' placements are
+    propagated outward, the sums inward.
     """
     n = len(links)
     W, Wd, Wdd = np.eye(4), np.zeros((4, 4)), np.zeros((4, 4))
@@ -123,7 +123,7 @@ def hollerbach(links, q, qd, qdd):
 
 
 def _joint(link, x):
-    """Return placement of a link on the one before, and its first two derivatives by the joint."""
+    """Return the placement of a link on its parent, and its first two derivatives by the joint."""
     fixed = np.eye(4)
     roll, pitch, yaw = link.get('rpy', (0.0, 0.0, 0.0))
     fixed[:3, 3] = link.get('xyz', (0.0, 0.0, 0.0))

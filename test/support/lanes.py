@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A scalar that is many numbers at once.
-
-Runs an algorithm's text on a whole batch, without the compiler.
-"""
+"""A scalar that is an array of numbers, to run an algorithm on a batch without the compiler."""
 
 import numpy as np
 
@@ -11,11 +8,11 @@ import numpy as np
 class Lanes:
     """Array of values that behaves like one number.
 
-    + - * /, sine, cosine, square root and choice by sign.
+    It supports + - * /, sine, cosine, square root and choice by sign.
     """
 
     __slots__ = ('x',)
-    __array_ufunc__ = None  # so that numpy.float64 * Lanes asks us
+    __array_ufunc__ = None  # so that numpy.float64 * Lanes calls the method of Lanes
 
     def __init__(self, x):
         self.x = x
@@ -65,11 +62,9 @@ def _plain(other):
 
 
 def evaluate(definition, *arrays):
-    """Return the result of a function's `Definition` on arrays (N, n).
+    """Return the result of a function's `Definition` on arrays (N, n), by the interpreter.
 
-    Run by the interpreter on `Lanes`.
-
-    Several outputs come one after another, flat.
+    Several outputs are concatenated, flat.
     """
     rows = max(len(x) for x in arrays if np.ndim(x) == 2)
     columns = [

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""As much of launch and launch_ros as rbd_ros.launching uses, for machines without them.
+"""Stand-in for the parts of launch and launch_ros that rbd_ros.launching uses.
 
-They are not on PyPI. What launch files decide can be tested all the same: declared arguments, and
-the nodes that follow from what is given. Nothing is ever started.
+They are not on PyPI. Declared arguments of launch files, and the resulting nodes, can be tested
+with it. It starts no process.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from types import ModuleType, SimpleNamespace
 
 
 class LaunchContext:
-    """Launch arguments by name, as given and then with defaults."""
+    """Launch arguments by name, with defaults for missing ones."""
 
     def __init__(self, argv=()):
         self.argv = list(argv)
@@ -29,7 +29,7 @@ class LaunchDescription:
 
 
 class Action:
-    """Something that a launch does."""
+    """Action of a launch."""
 
     def __init__(self, **options):
         self.options = options
@@ -73,7 +73,7 @@ class PackageNotFoundError(KeyError):
 
 
 def get_package_prefix(package):
-    """Find no package: nothing is installed where this stands in."""
+    """Raise the error of a missing package: none is installed."""
     raise PackageNotFoundError(package)
 
 

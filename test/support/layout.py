@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """An independent reading of a URDF: the order of joints, the size of q and v, and random states.
 
-Written from the contract (depth-first, siblings in file order, mimic and fixed joints without
-freedom) and on purpose not sharing a line with the package.
+It implements the specification (depth-first, siblings in file order, no degrees of freedom of
+mimic and fixed joints) without code of the package.
 """
 
 from dataclasses import dataclass, field
@@ -67,10 +67,7 @@ class Layout:
         return self.random_positions(rng, n), rng.uniform(-2, 2, shape), rng.uniform(-4, 4, shape)
 
     def position_rates(self, q, v):
-        """Time derivative of positions that move with velocity v, (nq,).
-
-        Quaternions and planar joints included.
-        """
+        """Return the rate of positions at velocity v, (nq,), for all types of joints."""
         rates = np.empty(np.shape(q)[:-1] + (self.nq,))
         for joint in self.joints:
             p, u = q[..., joint.q], v[..., joint.v]
@@ -140,7 +137,7 @@ def read(path_or_xml, floating_base=False):
                 float(mimic.get('multiplier') or 1.0),
                 float(mimic.get('offset') or 0.0),
             )
-    moving = set(layout.types)  # some files have a fixed joint that is called floating_base, too
+    moving = set(layout.types)  # in some files a fixed joint is called floating_base, too
     layout.mimics = {
         name: mimic for name, mimic in layout.mimics.items() if mimic[0] in layout.types
     }
@@ -179,7 +176,7 @@ def _append(layout, name):
 
 
 def _resolve(mimics, name):
-    """Follow a chain of mimics to its independent end."""
+    """Follow a chain of mimic joints to the independent one."""
     leader, ratio, offset = mimics[name]
     while leader in mimics:
         leader, r, o = mimics[leader]

@@ -1,12 +1,12 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A two-link arm that swings up and down, with limits of all kinds; also for benchmarks."""
+"""A two-link arm that moves in a vertical plane, with limits of all kinds; also for benchmarks."""
 
 
 def limited_arm(elbow=''):
     """Return the URDF of the arm, as text.
 
-    :param elbow: XML that the joint elbow has besides
+    :param elbow: further XML of the joint elbow
     """
     return f"""<robot name="two_link"><link name="base"/>
   <link name="upper"><inertial><origin xyz="0.25 0 0"/><mass value="2"/>

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mechanisms with loops, made link by link, and their dynamics by textbook linear algebra.
 
-Links are rods along x in their own frames, hinged about z, so that angles add up and everything
-can be checked by plane trigonometry; masses and inertias are random ones in space.
+Links are rods along x of their frames, hinged about z, so angles add up and plane trigonometry can
+check everything; masses and inertias are random ones in space.
 """
 
 import math
@@ -27,7 +27,7 @@ STEP = 1e-30
 
 
 class Rod(NamedTuple):
-    """A body, and where its joint sits on its parent.
+    """A body, and the placement of its joint on its parent.
 
     :param parent: number of the parent
     :param at: distance along the parent's x axis, or a point (3,), or a whole transform
@@ -40,14 +40,14 @@ class Rod(NamedTuple):
 
 
 def place(at):
-    """Return the transform of a point along x, of a point in space, or itself."""
+    """Return the transform of a point on x, of a point in space, or the transform itself."""
     if isinstance(at, PluckerTransform):
         return at
     return PluckerTransform.translation((at, 0.0, 0.0) if np.isscalar(at) else tuple(at))
 
 
 def frame(body, at=0.0):
-    """Return the frame on a body at some place."""
+    """Return a frame on a body."""
     return Frame(body, place(at))
 
 
@@ -56,7 +56,7 @@ def linkage(rods, loops=(), seed=0, armature=0.0, massless=()):
 
     :param rods: bodies 1, 2, ... in order
     :param loops: (predecessor frame, successor frame, joint type) each
-    :param massless: numbers of the bodies that get no inertia
+    :param massless: numbers of the bodies without inertia
     """
     rng = np.random.default_rng(seed)
     bodies, links = [], []
@@ -89,7 +89,7 @@ def closure(model, q):
 
 
 def closed(model, q, fixed=()):
-    """Return configuration near q with the loops closed, some variables staying as they are."""
+    """Return a configuration near q with closed loops; some variables stay fixed."""
     q = np.array(q, dtype=float)
     moving = [j for j in range(len(q)) if j not in fixed]
     for _ in range(60):
@@ -154,8 +154,8 @@ FOUR_BAR = (0.9, -1.2, -0.9)  # roughly closed
 def kites(joint=HINGE, arm=0.4, side=0.3):
     """Return two kites that share a side which turns: n = 5, two loops (book figure 8.2a).
 
-    Body 1 turns about the ground's origin A and has C at its end, B is on the ground as far from
-    A. A kite is A, B, C and a point D with arms BD and CD of equal length.
+    Body 1 rotates about the ground's origin A and has C at its end; B is on the ground, equally
+    far from A. A kite is A, B, C and a point D with arms BD and CD of equal length.
     """
     rods = [Rod(0), Rod(1, arm), Rod(0, arm), Rod(1, arm), Rod(0, arm)]
     loops = [
@@ -166,7 +166,7 @@ def kites(joint=HINGE, arm=0.4, side=0.3):
 
 
 def kites_closed(theta, arm=0.4, side=0.3):
-    """Return the kites whose D lies beyond BC in the one, before it in the other."""
+    """Return the configuration with D beyond BC in one kite, before it in the other."""
     half, q = 0.5 * theta, [theta]
     C = arm * np.exp(1j * theta)
     for sign in (1.0, -1.0):
@@ -177,9 +177,9 @@ def kites_closed(theta, arm=0.4, side=0.3):
 
 
 def folded_kites(first, second):
-    """Return the kites with B and C in one place.
+    """Return the configuration of kites with coincident B and C.
 
-    Each pair of arms turns as one, at an angle of its own.
+    Each pair of arms rotates as one, at its own angle.
     """
     return np.array([0.0, first, first, second, second])
 
@@ -188,11 +188,11 @@ TRIANGLE = (0.9, 0.6)  # its sides l1 and l2
 
 
 def triangle_arm(joint=HINGE):
-    """Return the two-link arm whose first link is moved by a linear actuator (book figure 8.3).
+    """Return a two-link arm whose first link is moved by a linear actuator (book figure 8.3).
 
-    Body 1 is the arm, which turns about the origin of the ground; body 2 the cylinder, on a hinge
-    l1 along x; body 3 the piston, which slides along the cylinder's x axis; body 4 the forearm.
-    The piston's end is hinged to body 1, l2 from its axis.
+    Body 1 is the arm, which rotates about the origin of the ground; body 2 the cylinder, on a
+    hinge l1 along x; body 3 the piston, which slides along the cylinder's x axis; body 4 the
+    forearm. The piston's end is hinged to body 1, l2 from its axis.
     """
     l1, l2 = TRIANGLE
     rods = [Rod(0), Rod(0, l1), Rod(2, 0.0, SLIDER), Rod(1, 1.1)]
@@ -208,7 +208,7 @@ def triangle(y):
 
 
 def triangle_derivatives(y, yd):
-    """Return G and g as figure 8.3 prints them, and its u1 and u2."""
+    """Return G and g as printed in figure 8.3, and its u1 and u2."""
     l1, l2 = TRIANGLE
     c, s = math.cos(y[0]), math.sin(y[0])
     d = math.sqrt(l1**2 + l2**2 - 2 * l1 * l2 * c)
@@ -233,9 +233,9 @@ def clusters():
 
 
 def ladder(rungs, joint):
-    """Return the ladder, extended by a square for each rung (book figure 8.4).
+    """Return a ladder, extended by a square for each rung (book figure 8.4).
 
-    Two rails, and loops between.
+    It has two rails, and loops between them.
 
     Bodies 1, 3, 5, ... and 2, 4, 6, ... are the rods of the rails, each on the one before; rungs
     are loop joints between the tips of the one rail and arms of the other.
@@ -254,5 +254,5 @@ def ladder(rungs, joint):
 
 
 def neutral(model):
-    """Return the position at which no joint has moved, (tree_nq,)."""
+    """Return the neutral configuration, (tree_nq,)."""
     return np.concatenate([body.joint.neutral() for body in model.bodies])

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that close loops, those of the package and some of the book's written out here again."""
+"""Joints that close loops: the package's, and independent versions of some of the book's."""
 
 from dataclasses import dataclass
 
@@ -62,7 +62,7 @@ class CylindricalPair(JointType):
 
 @dataclass(frozen=True)
 class ScrewPair(JointType):
-    """Rotation about z with a pitch: a pair whose one degree of freedom both turns and slides."""
+    """Rotation about z with a pitch: one degree of freedom that rotates and translates."""
 
     pitch: float
     nq = nv = 1
@@ -88,19 +88,19 @@ class ScrewPair(JointType):
 
 
 OWN = [joint for kind in (ZeroDof, CylindricalPair) for joint in kind.examples()]
-#: All lower pairs that constrain something.
+#: All lower pairs with constraints.
 PAIRS = [joint for joint in JOINTS if joint.is_lower_pair and joint.nv < 6] + OWN
-#: Such pairs with one that screws.
+#: All of these and a screw joint.
 ALL_PAIRS = [*PAIRS, *ScrewPair.examples()]
 
-#: Joints whose constraint forces depend on where their frames are.
+#: Joints whose constraint forces depend on the placement of their frames.
 HIGHER_PAIRS = [x for x in JOINTS if x.closes_loops and not x.is_lower_pair and x.nv < 6]
 #: All types that close a loop.
 CLOSING = [*ALL_PAIRS, *HIGHER_PAIRS]
 
 
 def skew(a):
-    """Return the matrix of the cross product with a vector of the numbers that it holds."""
+    """Return the matrix of the cross product with a vector, of its numeric type."""
     return np.array([[0 * a[0], -a[2], a[1]], [a[2], 0 * a[0], -a[0]], [-a[1], a[0], 0 * a[0]]])
 
 
@@ -112,7 +112,7 @@ def motion_matrix(E, r):
 def textbook_T(joint, E, r):
     """Return the constraint forces (6, 6 - nv) of a loop joint, in successor coordinates.
 
-    By plain matrices.
+    The result is computed with plain matrices.
 
     :param E: rotation from predecessor to successor coordinates, (3, 3), which may be complex
     :param r: position of the successor in predecessor coordinates, (3,)

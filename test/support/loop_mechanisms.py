@@ -1,10 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms with loops, and what elementary mechanics says of some of them.
+"""Mechanisms with loops, and elementary mechanics of some of them.
 
-The planar ones move in the x-y plane under a gravity along -y. `Bars` are their equations in one
+The planar ones move in the x-y plane under gravity along -y. `Bars` are their equations in one
 explicit coordinate, the crank's angle: positions of links by elementary geometry, derivatives by
-complex steps and Richardson's scheme, and Lagrange's equation. It shares nothing with the package.
+complex steps and Richardson's scheme, and Lagrange's equation. They are independent of the
+package.
 """
 
 from functools import lru_cache
@@ -74,9 +75,9 @@ def four_bar(joint=HINGE, cut='ground', copies=1):
     """Return the four-bar linkage.
 
     :param joint: type of the loop joint
-    :param cut: where the loop is cut: at the 'ground', which leaves a chain, or at the 'rocker',
-        which leaves two branches
-    :param copies: how often the same loop joint is there
+    :param cut: where the loop is cut: at the 'ground', for a chain, or at the 'rocker', for two
+        branches
+    :param copies: number of identical loop joints
     """
     if cut == 'ground':
         tree = robot_of(
@@ -135,7 +136,7 @@ class Bars:
         return sum(bar.mass * c @ c + bar.inertia * w * w for bar, c, w in moving)
 
     def weight(self, y):
-        """Return the V'(y)."""
+        """Return V'(y), the derivative of the potential energy."""
         g = np.array(GRAVITY[:2])
         moving = zip((bar for bar, _ in self.links), self.center_rates(y))
         return -sum(bar.mass * g @ c for bar, c in moving)
@@ -151,7 +152,7 @@ def unit(angle):
 
 
 def four_bar_points(crank, mode=1.0):
-    """Return the ends of crank and coupler: two circles that meet at one or the other side."""
+    """Return the ends of crank and coupler, by one of two intersections of circles."""
     B, D = CRANK.length * unit(crank), np.array([GROUND, 0.0])
     w = D - B
     square = w @ w
@@ -198,7 +199,7 @@ RELATIVE = {
 
 
 def dense(X):
-    """Return the matrix of a transform of the package, by the oracle's own formula."""
+    """Return the matrix of a transform of the package, by the oracle's formula."""
     return motion_transform(np.array(X.E, dtype=float), np.array(X.r, dtype=float))
 
 
@@ -208,10 +209,7 @@ def random_placement(rng):
 
 
 def with_random_loops(model, joints, rng, pairs):
-    """Return the model with loop joints between pairs of bodies, at frames anywhere.
-
-    Loops that are open.
-    """
+    """Return the model with open loop joints between pairs of bodies, at random frames."""
     loops = [
         LoopJoint(
             f'loop{k}', Frame(p, random_placement(rng)), Frame(s, random_placement(rng)), joint
@@ -222,10 +220,7 @@ def with_random_loops(model, joints, rng, pairs):
 
 
 def closed_at(model, q, joints, rng, pairs):
-    """Return the model with loop joints between pairs of bodies, which are closed at q.
-
-    Not at neutral.
-    """
+    """Return the model with loop joints between pairs of bodies, closed at q, not at neutral."""
     X0 = body_transforms(model, model.tree_position(list(map(float, q))))
     loops = []
     for k, (joint, (p, s)) in enumerate(zip(joints, pairs)):
@@ -240,10 +235,7 @@ def closed_at(model, q, joints, rng, pairs):
 
 @lru_cache(maxsize=None)
 def closed_robot(seed, joints, pairs, gears=False, bodies=8, branching=0.5):
-    """Return a random tree with loops.
-
-    And a state in which they are closed in position and velocity.
-    """
+    """Return a random tree with loops, and a state with closed positions and velocities."""
     text = random_trees.tree(
         seed, bodies, ('revolute', 'continuous', 'prismatic'), 2 if gears else 0, branching
     )
@@ -277,7 +269,7 @@ def crank_slider_bars(slider, mode=1.0):
         B, C = pin(y)
         return B, (C - B) / COUPLER.length
 
-    # the slider does not turn: a direction that does not depend on y
+    # the slider does not rotate: its direction does not depend on y
     still = (slider, lambda y: (pin(y)[1], np.array([1.0, 0.0]) + 0.0 * y))
     return Bars((CRANK, lambda y: (np.zeros(2), unit(y))), (COUPLER, rod), still), pin
 
@@ -333,7 +325,7 @@ def two_rhombi():
 def two_rhombi_position(robot, crank, mode1='parallel', mode2='parallel'):
     """Return the closed configuration.
 
-    A loop moves as a parallelogram, or its crank lies on the ground.
+    A loop is a parallelogram, or its crank lies on the ground.
 
     :param mode1: 'parallel', or the angle of the rocker that swings about the folded crank
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mechanisms with kinematic loops, whose motion is known in closed form."""
+"""Mechanisms with kinematic loops whose motion is known in closed form."""
 
 from rbd_ros import Robot
 from rbd_ros.lookup.resources import resource_path
@@ -12,7 +12,7 @@ CRANK, COUPLER, ROCKER, GROUND = 0.3, 0.25, 0.22, 0.5  # [m]
 
 
 def four_bar():
-    """Return the planar arm of three links whose tip is hinged to the ground, GROUND along x."""
+    """Return a planar arm of three links whose tip is hinged to the ground, GROUND along x."""
     robot = Robot.from_urdf(resource_path('urdf/planar_3r.urdf'))
     model = robot.model
     tip = Frame(3, PluckerTransform.translation((ROCKER, 0.0, 0.0)))

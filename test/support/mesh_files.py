@@ -8,7 +8,7 @@ import numpy as np
 
 from rbd_ros.model.geometry import Sphere
 
-#: Faces of a box, anticlockwise from outside, by corners in the order of `product`.
+#: Faces of a box, counterclockwise from outside, by corners in the order of `product`.
 BOX_FACES = (
     (0, 1, 3, 2),
     (4, 6, 7, 5),
@@ -27,7 +27,7 @@ def box_triangles(size):
 
 
 def round_triangles(shape, count):
-    """Return the triangles of a sphere, cylinder or capsule, `count` round its axis."""
+    """Return the triangles of a sphere, cylinder or capsule, `count` around its axis."""
     half = 0.0 if isinstance(shape, Sphere) else 0.5 * shape.length
     angles = np.linspace(0.0, 0.5 * np.pi, count // 4 + 1)
     if type(shape).__name__ == 'Cylinder':
@@ -59,7 +59,7 @@ def write_stl(path, triangles, text=False):
 
 
 def write_obj(path, triangles):
-    """Write the OBJ file, each triangle with vertices of its own."""
+    """Write the OBJ file, each triangle with separate vertices."""
     lines = [f'v {x!r} {y!r} {z!r}' for x, y, z in triangles.reshape(-1, 3).tolist()]
     lines += [f'f {3 * k + 1} {3 * k + 2} {3 * k + 3}' for k in range(len(triangles))]
     path.write_text('\n'.join(lines))
@@ -76,11 +76,10 @@ def grid_triangles(count, size, height=lambda x, y: 0.0 * x):
 
 
 def ring_triangles(rings):
-    """Return the closed surface through rings of as many points each.
+    """Return the closed surface through rings of equally many points, in a cycle.
 
-    The last one joined to the first.
-
-    Seen from outside if the rings go anticlockwise about z, and up where they are outermost.
+    It is seen from outside if the rings run counterclockwise about z, and upward where they are
+    outermost.
     """
     lower = np.array(rings)
     upper, before = np.roll(lower, -1, axis=0), np.roll(lower, 1, axis=1)
@@ -111,7 +110,7 @@ def bowl_triangles(radius, wall, sides=48, rings=24):
 def angle_triangles(length, thickness):
     """Return the triangles of an L.
 
-    What of a bar x, y >= 0 of square section is within `thickness` of 0.
+    It is the part of a square bar x, y >= 0 within `thickness` of 0.
     """
     t = thickness
     outline = [(0, 0), (length, 0), (length, t), (t, t), (t, length), (0, length)]
@@ -119,6 +118,6 @@ def angle_triangles(length, thickness):
     walls = ring_triangles([low, high])[: len(outline)].tolist()
     walls += ring_triangles([low, high])[2 * len(outline) : 3 * len(outline)].tolist()
     faces = []
-    for k in range(1, 5):  # the first corner sees all others
+    for k in range(1, 5):  # all others are visible from the first corner
         faces += [[high[0], high[k], high[k + 1]], [low[0], low[k + 1], low[k]]]
     return np.array(walls + faces, dtype=float)

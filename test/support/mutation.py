@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small errors in the texts of algorithms, such as people make: signs, terms, frames, indices.
+"""Mutants of algorithms, with typical errors: signs, terms, frames, indices.
 
-Standard library only; nothing of the package is imported.
+This needs the standard library only, and does not import the package.
 """
 
 import ast
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parents[2]
 EQUIVALENT = ROOT / 'test' / 'equivalent_mutants.txt'
 
 _OF_ALGORITHMS = ('test/algorithms', 'test/textbook', 'test/invariants', 'test/golden')
-#: Files and folders of texts, and the tests that each could fail beside its own.
+#: Files and folders of algorithms, and the tests that each could fail beside its own.
 TEXTS = {
     'rbd_ros/spatial': ('test/spatial', 'test/algorithms', 'test/textbook'),
     'rbd_ros/algorithms': _OF_ALGORITHMS,
@@ -40,7 +40,7 @@ _OF_CONVEX_PAIRS = (
     'test/collision/test_convex_contacts.py',
     'test/collision/test_distance_of_shapes.py',
 )
-# Single steps by the interpreter first: they are quick, and notice most.
+# Single steps by the interpreter first: they are quick, and detect most errors.
 _OF_STEPS_IN_WORLDS = (
     'test/simulation/scene/test_scene_equations.py',
     'test/simulation/stepping/test_rigid_contact.py',
@@ -53,7 +53,7 @@ _OF_ISLANDS = (
     'test/simulation/stepping/test_rigid_contact.py',
 )
 _OF_PLANAR_VECTORS = ('test/textbook/planar/test_planar_vectors.py',)
-#: Tests of texts that have no test file of their own name.
+#: Tests of algorithms without a test file of their own name.
 OWN = {
     'rbd_ros/spatial/inertia.py': (
         'test/spatial/test_inertias.py',
@@ -245,7 +245,7 @@ OWN = {
         'test/simulation/loops/test_loop_solver.py',
     ),
 }
-# No texts, but what texts are declared with
+# No algorithms, but their declarations
 _NO_TEXTS = {
     'declaration.py',
     'array.py',
@@ -254,7 +254,7 @@ _NO_TEXTS = {
     'floating_base_kinds.py',
     '__init__.py',
 }
-# Nor these: records, how they are made, and what a user or a loop calls
+# Records, how they are made, and interfaces for users and loops
 _WITHOUT_LAWS = {
     f'rbd_ros/simulation/{name}.py'
     for name in (
@@ -267,7 +267,7 @@ _WITHOUT_LAWS = {
         'world',
     )
 }
-# Methods that go from one frame to another, and those that go back
+# Methods from one frame to another, and back
 _FRAMES = {
     'inverse_apply': 'apply',
     'apply': 'inverse_apply',
@@ -277,12 +277,11 @@ _FRAMES = {
 
 
 class Mutant(NamedTuple):
-    """A text with one error in it.
+    """A source file with one error.
 
-    :param file: the text, from the root of the repository
-    :param name: file, function, what was there and what is there now; with a number if that is
-        there several times
-    :param source: all of the text
+    :param file: path of the file, from the root of the repository
+    :param name: file, function, old and new expression; with a number if that occurs several times
+    :param source: text of the file
     """
 
     file: str
@@ -291,9 +290,9 @@ class Mutant(NamedTuple):
 
 
 def texts() -> list[str]:
-    """Return all texts, from the root of the repository."""
+    """Return the paths of all algorithms, from the root of the repository."""
     every = [path for folder in TEXTS for path in sorted((ROOT / folder).rglob('*.py'))]
-    found = dict.fromkeys(every)  # each once: folders lie in others
+    found = dict.fromkeys(every)  # each once, since folders are nested
     names = [
         path.relative_to(ROOT).as_posix() for path in found if _NO_TEXTS.isdisjoint(path.parts)
     ]
@@ -301,9 +300,9 @@ def texts() -> list[str]:
 
 
 def tests_of(file: str) -> list[tuple[str, ...]]:
-    """Return the tests that an error in a text should fail.
+    """Return the tests that an error in a file should fail.
 
-    Its own, those of its folders, the nearest first, all others.
+    They are its own, those of its folders, the nearest first, then all others.
     """
     path = Path(file)
     folder = next(each for each in TEXTS if path.is_relative_to(each))
@@ -315,7 +314,7 @@ def tests_of(file: str) -> list[tuple[str, ...]]:
 
 
 def equivalent() -> dict[str, str]:
-    """Return the reasons why nothing can notice some errors, by name."""
+    """Return the reasons why some errors have no effect, by name."""
     if not EQUIVALENT.exists():
         return {}
     lines = EQUIVALENT.read_text(encoding='utf-8').splitlines()
@@ -324,15 +323,15 @@ def equivalent() -> dict[str, str]:
 
 
 def mutants(file: str) -> Iterator[Mutant]:
-    """Yield all errors that can be made in a text.
+    """Yield all mutants of a source file.
 
-    :param file: the text, from the root of the repository
+    :param file: its path, from the root of the repository
     """
     yield from mutants_of((ROOT / file).read_text(encoding='utf-8'), file)
 
 
 def mutants_of(source: str, file: str) -> Iterator[Mutant]:
-    """Yield all errors that can be made in a text, given as text."""
+    """Yield all mutants of a source text."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line.encode()))
@@ -356,8 +355,8 @@ def _short(text: str) -> str:
 def _evaluated(tree: ast.AST, inside: str = '') -> Iterator[tuple[str, ast.expr]]:
     """Yield the expressions that are evaluated when an algorithm runs, and in which function.
 
-    Annotations, declarations, messages and what is raised are not among them, nor the numbers that
-    joint types have as examples of themselves: others would do as well.
+    Annotations, declarations, messages and exceptions are excluded, and the numbers of example
+    joints, where others would do as well.
     """
     for node in ast.iter_child_nodes(tree):
         if isinstance(node, ast.FunctionDef) and node.name != 'examples':
@@ -381,7 +380,7 @@ def _below(node: ast.AST, function: str) -> Iterator[tuple[str, ast.expr]]:
 
 
 def _errors(node: ast.expr) -> Iterator[str]:
-    """Yield the text of an expression with an error in it."""
+    """Yield the texts of an expression with one error."""
     if isinstance(node, ast.BinOp):
         a, b = ast.unparse(node.left), ast.unparse(node.right)
         if isinstance(node.op, ast.Add):

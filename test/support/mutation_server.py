@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A process that runs tests again and again, each time in a child that starts with what is heavy.
+"""A process that runs tests in forked children, which share the imported libraries.
 
     python mutation_server.py
 
@@ -9,9 +9,9 @@ reads lines of JSON from its standard input and answers each with one on its sta
     {"tests": ["test/model/joints/test_joints.py"], "keep_bytecode": false, "limit": 600.0}
     {"failed": "test/model/joints/test_joints.py::test_sizes_fit", "is_test": true, "seconds": 0.4}
 
-`failed` is the first test that fails, null if none does; `is_test` is false if it is not known
-which one that is, as of a crash. Libraries are imported once, here;
-everything of the repository in each child again, since it may have changed.
+`failed` is the first failing test, null without one; `is_test` is false if that test is unknown,
+as after a crash. Libraries are imported once, in this process; modules of the repository in each
+child, since they may have changed.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ import signal
 import sys
 import time
 
-# Of the libraries that tests use, those that take long to import.
+# The libraries of tests that take long to import.
 _HEAVY = (
     'hypothesis.strategies',
     'llvmlite.binding',
@@ -45,19 +45,19 @@ _OPTIONS = ['-x', '-q', '-p', 'no:cacheprovider', '-p', 'no:randomly']
 
 
 class FirstFailure:
-    """A plugin that notes the first test that fails."""
+    """A plugin that records the first failing test."""
 
     def __init__(self):
         self.name = None
 
     def pytest_runtest_logreport(self, report):
-        """Take the report of a test."""
+        """Record the report of a test."""
         if report.failed and self.name is None:
             self.name = report.nodeid
 
 
 def run(tests, keep_bytecode):
-    """Run tests; the first that fails, None if all pass, and whether it is the name of one."""
+    """Run tests; return the first failure, None if all pass, and whether it is a test's name."""
     import pytest
 
     sys.dont_write_bytecode = not keep_bytecode
@@ -66,7 +66,7 @@ def run(tests, keep_bytecode):
             os.dup2(nowhere.fileno(), stream)
     first = FirstFailure()
     code = pytest.main([*_OPTIONS, *tests], plugins=[first])
-    # A file that cannot be imported has no test that fails.
+    # A file that cannot be imported has no failing test.
     return first.name or (None if code == pytest.ExitCode.OK else tests[0]), first.name is not None
 
 
@@ -88,11 +88,11 @@ def answer(request):
     failed, is_test = f'{request["tests"][0]} (crash, or no end)', False
     if select.select([reader], [], [], request['limit'])[0]:
         received = os.read(reader, 65536)
-        if received:  # nothing at all from a process that crashed
+        if received:  # nothing from a process that crashed
             failed, is_test = json.loads(received)
     os.close(reader)
     with contextlib.suppress(ProcessLookupError):
-        os.killpg(child, signal.SIGKILL)  # what it may have started as well
+        os.killpg(child, signal.SIGKILL)  # with its own children
     os.waitpid(child, 0)
     seconds = round(time.monotonic() - begin, 2)
     return {'failed': failed, 'is_test': is_test, 'seconds': seconds}
@@ -103,7 +103,8 @@ def main():
     for name in _HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
-    # What is there now stays: else each child would look through it again and again, for garbage.
+    # Frozen: otherwise the garbage collector of each child would traverse these objects
+    # repeatedly.
     gc.collect()
     gc.freeze()
     for line in sys.stdin:

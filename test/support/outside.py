@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""External things that a machine may lack: oracles, ROS, compilers, real robots.
+"""External requirements that a machine may lack: oracles, ROS, compilers, real robots.
 
-The one place that looks for them. A test that needs what cannot be had is skipped with the reason
-and the cure, which test/conftest.py repeats at the end of the run; `--nothing-missing` makes the
-lack of any library of pip a failure. `python -m support.outside` prints the Debian packages to
-install.
+Only this module looks for them. Tests without their requirements are skipped with the reason and
+the cure, which test/conftest.py repeats at the end of the run; `--nothing-missing` makes a missing
+library of pip a failure. `python -m support.outside` prints the Debian packages to install.
 """
 
 import contextlib
@@ -32,7 +31,7 @@ class Source:
     """Origin of a library.
 
     :param requirement: what pip installs, an extra of setup.py or one of its entries
-    :param debian: packages of shared libraries that the wheel uses and does not bring along
+    :param debian: packages of shared libraries that the wheel needs and does not include
     """
 
     requirement: str
@@ -43,8 +42,8 @@ class Source:
 class Program:
     """Name and origin of a program.
 
-    :param names: names on the PATH, any of which will do
-    :param cure: what to do where there is none
+    :param names: names on the PATH, of which one is enough
+    :param cure: what to do without it
     """
 
     names: tuple[str, ...]
@@ -57,7 +56,7 @@ LIBRARIES = {
     'coacd': Source("'rbd_ros[decomposition]'"),
     'coal': Source('coal'),
     'distributed': Source("'rbd_ros[campaigns]'"),
-    'example_robot_data': Source('example-robot-data'),  # no module, but a folder of URDFs
+    'example_robot_data': Source('example-robot-data'),  # a folder of URDFs, no module
     'fmpy': Source('fmpy'),
     'gymnasium': Source("'rbd_ros[gym]'"),
     'imageio_ffmpeg': Source("'rbd_ros[recording]'"),
@@ -75,8 +74,8 @@ LIBRARIES = {
     'trimesh': Source("'rbd_ros[meshes]'"),
     'xacro': Source("'rbd_ros[ros]'"),
 }
-SOURCE = 'source a ROS 2 that has it'  # for packages that are on no package index
-#: What `--nothing-missing` does not demand, and its cure.
+SOURCE = 'source a ROS 2 that has it'  # for packages that are in no package index
+#: Requirements that `--nothing-missing` exempts, and their cures.
 OPTIONAL = {
     'ament_copyright': SOURCE, 'launch': SOURCE, 'launch_ros': SOURCE, 'ros2launch': SOURCE,
     'xacro': 'pip install xacro',
@@ -89,10 +88,10 @@ PROGRAMS = {
     'setpriv': Program(('setpriv',), 'apt install util-linux'),
     'ros2': Program(('ros2',), 'source a ROS 2'),
 }
-BROWSER = 'chromium'  # as Debian calls it
+BROWSER = 'chromium'  # its name in Debian
 _SHARED_LIBRARY = re.compile(r'(\S+\.so[.\d]*): cannot open shared object file')
 
-_missing = {}  # library -> line for the reader: what tests asked for and could not have
+_missing = {}  # library -> message on what tests requested and could not use
 
 
 def load(name: str) -> ModuleType:
@@ -105,7 +104,7 @@ def load(name: str) -> ModuleType:
 
 
 def problem(library: str) -> str | None:
-    """Return why a library cannot be used and what to do about it, in one line; None if it can."""
+    """Return why a library is unavailable, and the cure, in one line; None if it is available."""
     error = _error(library)
     if error is None:
         return None
@@ -120,7 +119,7 @@ def problem(library: str) -> str | None:
 
 
 def lacks(name: str, text: str) -> str:
-    """Note that something is missing, and return the line that says so.
+    """Record that something is missing, and return the message.
 
     :param name: what is missing
     :param text: the reason and the cure
@@ -130,7 +129,7 @@ def lacks(name: str, text: str) -> str:
 
 
 def program_problem(name: str) -> str | None:
-    """Return why one of `PROGRAMS` cannot be used and what to do about it; None if it can."""
+    """Return why one of `PROGRAMS` is unavailable, and the cure; None if it is available."""
     program = PROGRAMS[name]
     if any(map(shutil.which, program.names)):
         return None
@@ -138,47 +137,44 @@ def program_problem(name: str) -> str | None:
 
 
 def needs(name: str) -> pytest.MarkDecorator:
-    """Mark tests that one of `PROGRAMS` is needed for."""
+    """Mark tests that need one of `PROGRAMS`."""
     line = program_problem(name)
     return pytest.mark.skipif(line is not None, reason=line or '')
 
 
 def browser_problem() -> str | None:
-    """Return why there is no browser for tests of pages, and what to do about it.
-
-    None if there is.
-    """
+    """Return why there is no browser for tests of pages, and the cure; None if there is one."""
     if browser.executable() is not None:
         return None
     return lacks('browser', f'not installed: apt install {BROWSER}')
 
 
 def docs_python() -> Path | None:
-    """Return the Python of the environment that scripts/docs has made; None if there is none."""
+    """Return the Python of the environment made by scripts/docs, None without one."""
     folder = os.environ.get('RBD_ROS_DOCS_VENV', ROOT / '.venv-docs')
     python = Path(folder, 'bin', 'python')
     return python if Path(folder, '.rbd_ros_docs').is_file() and python.is_file() else None
 
 
 def docs_problem() -> str | None:
-    """Return why the documentation cannot be made, and what to do about it; None if it can."""
+    """Return why the documentation cannot be built, and the cure; None if it can."""
     if docs_python() is not None:
         return None
     return lacks('sphinx', 'not installed: scripts/docs')
 
 
 def missing() -> dict[str, str]:
-    """Return the lines on the libraries that tests asked for so far and that cannot be used."""
+    """Return the messages on unavailable libraries that tests have requested so far."""
     return dict(_missing)
 
 
 def note(lines: dict[str, str]) -> None:
-    """Add what another process of this run found missing."""
+    """Add the messages of another process of this run."""
     _missing.update(lines)
 
 
 def all_problems() -> dict[str, str]:
-    """Return the lines on all `LIBRARIES` that cannot be used, and on compilers."""
+    """Return the messages on all unavailable `LIBRARIES` and compilers."""
     lines = {library: problem(library) for library in LIBRARIES}
     for name in ('C compiler', 'C++ compiler'):
         lines[name] = program_problem(name)
@@ -188,7 +184,7 @@ def all_problems() -> dict[str, str]:
 
 
 def debian_packages() -> list[str]:
-    """Return Debian packages to install: shared libraries that `LIBRARIES` lack, and a browser."""
+    """Return the Debian packages to install: shared libraries of `LIBRARIES`, and a browser."""
     libraries = [name for name in LIBRARIES if _SHARED_LIBRARY.search(_error(name) or '')]
     packages = {package for name in libraries for package in LIBRARIES[name].debian}
     return sorted(packages | ({BROWSER} if browser.executable() is None else set()))
@@ -213,7 +209,7 @@ def example_robots_folder() -> Path | None:
 
 @functools.cache
 def _error(library):
-    """Return what goes wrong when the library is loaded, in one line; None if nothing."""
+    """Return the error of loading a library, in one line; None without one."""
     if library == 'example_robot_data':
         return None if example_robots_folder() else 'not installed'
     try:
@@ -221,7 +217,7 @@ def _error(library):
             import_module(library)
     except ModuleNotFoundError as error:
         return 'not installed' if error.name == library else _first_line(error)
-    except Exception as error:  # a binary module for another NumPy or ROS raises what it likes
+    except Exception as error:  # a binary module for another NumPy or ROS may raise anything
         return _first_line(error)
     return None
 

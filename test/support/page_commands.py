@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The shell commands of the documentation, as they are written, and a shell to run them in."""
+"""The shell commands of the documentation, and a shell to run them in."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FENCE = re.compile(r'^```.*?^```', re.DOTALL | re.MULTILINE)
 
 @dataclass(frozen=True)
 class Command:
-    """A command of a page: `text` is what a shell gets, `words` what it makes of it."""
+    """A command of a page: `text` is the input of a shell, `words` its arguments."""
 
     page: str
     line: int
@@ -54,7 +54,7 @@ class Command:
 
     @property
     def stays(self) -> bool:
-        """True if it runs until Ctrl-C."""
+        """Whether it runs until Ctrl-C."""
         if self.listens:
             return True
         if self.begins('ros2', 'launch'):
@@ -64,12 +64,12 @@ class Command:
 
     @property
     def listens(self) -> bool:
-        """True if it shows messages until Ctrl-C."""
+        """Whether it prints messages until Ctrl-C."""
         return self.begins('ros2', 'topic', 'echo') and '--once' not in self.words
 
     @property
     def ends(self) -> bool:
-        """True if it does something and ends."""
+        """Whether it ends by itself."""
         if self.begins('ros2', 'topic', 'pub'):
             return bool({'--once', '-1', '-t', '--times'} & {*self.words})
         return (
@@ -106,7 +106,7 @@ def commands(page: str) -> list[Command]:
             block += bool(line.strip())  # lines between two blocks; empty ones are within a block
             shell = None
             continue
-        if shell is None:  # the first line of a paragraph tells whether it is for a shell
+        if shell is None:  # the first line of a paragraph shows whether it is for a shell
             shell = line.split()[0] in PROGRAMS or line.strip().startswith('scripts/')
         if not shell:
             continue
@@ -119,7 +119,7 @@ def commands(page: str) -> list[Command]:
 
 
 def is_open(text: str) -> bool:
-    """Tell whether a command goes on in the next line."""
+    """Return whether a command continues in the next line."""
     if text.endswith('\\\n'):
         return True
     try:
@@ -130,7 +130,7 @@ def is_open(text: str) -> bool:
 
 
 class Shell:
-    """A command in a shell and session of its own, which gets Ctrl-C as from a terminal."""
+    """A command in a separate shell and session, which receives Ctrl-C as from a terminal."""
 
     def __init__(self, text: str, folder: Path, domain: int):
         self.log = Path(folder) / f'{time.monotonic_ns()}.log'
@@ -145,8 +145,8 @@ class Shell:
                 start_new_session=True,
                 preexec_fn=_begin,
             )
-        # Its input ends with this process, even if that is killed. Then Ctrl-C is for the whole
-        # group: `ros2 run` waits for its node, whatever signal it gets alone.
+        # Its input ends with this process, even if that is killed. Ctrl-C goes to the whole group:
+        # `ros2 run` waits for its node, whatever signal it receives alone.
         group = f'-- -{self.process.pid}'
         self.watcher = subprocess.Popen(
             ['bash', '-c', f'read; kill -INT {group}; sleep 5; kill -KILL {group}'],
@@ -162,7 +162,7 @@ class Shell:
         return self.process.poll() is None
 
     def stop(self) -> int | None:
-        """Press Ctrl-C; exit code, or None if it had to be killed."""
+        """Send Ctrl-C; return the exit code, None if it had to be killed."""
         if self.alive():
             os.killpg(self.process.pid, signal.SIGINT)
         try:
@@ -178,13 +178,13 @@ class Shell:
 
 
 def _begin() -> None:
-    """Let a new process heed Ctrl-C."""
-    # A shell makes what runs in the background ignore SIGINT, and so may ours have.
+    """Enable Ctrl-C in a new process."""
+    # Shells make background processes ignore SIGINT, possibly this one too.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def environment(folder: Path, domain: int) -> dict[str, str]:
-    """Return environment in which the programs are those of this Python, and no window opens."""
+    """Return an environment with the programs of this Python and without windows."""
     bin_folder = Path(folder) / 'bin'
     if not bin_folder.is_dir():
         bin_folder.mkdir()

@@ -1,23 +1,23 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pinocchio as the outside oracle, spoken to in this package's conventions.
+"""Pinocchio as an external oracle, in the conventions of this package.
 
-Pinocchio always gets the full tree (its mimic joints left independent). One constant matrix P maps
-velocities, v_pin = P v: it holds the order of joints, linear-first free flyers, planar joints and
-mimic ratios alike, so that forces are P^T tau_pin and inertias P^T H P.
+Pinocchio gets the full tree, with independent mimic joints. One constant matrix P maps velocities,
+v_pin = P v: it includes the order of joints, linear-first free flyers, planar joints and mimic
+ratios, so forces are P^T tau_pin and inertias P^T H P.
 """
 
 import numpy as np
 
 from support import layout as urdf_layout, outside
 
-pin = outside.load('pinocchio')  # where it cannot be loaded, whoever imports the bridge is skipped
+pin = outside.load('pinocchio')  # without it, test modules that import the bridge are skipped
 
 SWAP = np.r_[3:6, 0:3]  # angular-first <-> linear-first
 
 
 class Bridge:
-    """Pinocchio model of a URDF text and the maps between its conventions and ours."""
+    """Pinocchio model of a URDF text, and conversions between its conventions and ours."""
 
     def __init__(self, text, floating_base=False, gravity=(0.0, 0.0, -9.81)):
         self.layout = urdf_layout.read(text, floating_base)
@@ -66,7 +66,7 @@ class Bridge:
             elif type_ == 'planar':
                 theta, x, y = ours
                 c, s = np.cos(theta), np.sin(theta)
-                out[i : i + 4] = [x, y, c, s]  # both take the position in predecessor coordinates
+                out[i : i + 4] = [x, y, c, s]  # both have the position in predecessor coordinates
             else:
                 angle = ratio * ours[0] + offset
                 out[i : i + joint.nq] = (
@@ -91,8 +91,8 @@ class Bridge:
         """Return the index of a link's frame."""
         return self.model.getFrameId(link, pin.FrameType.BODY)
 
-    # -- the algorithms, one state a call
-    # -------------------------------------------------------------------------
+    # -- algorithms, one state per call
+    # -----------------------------------------------------------------
 
     def inverse_dynamics(self, q, v, a, forces=None):
         args = (self.model, self.data, self.q(q), self.v(v), self.v(a))
@@ -106,7 +106,7 @@ class Bridge:
         return self.P.T @ H @ self.P
 
     def forward_dynamics(self, q, v, tau, forces=None):
-        """Return the ABA where no joint mimics another, else the projected equation of motion."""
+        """Return accelerations by ABA; with mimic joints, from projected equations of motion."""
         if self.has_mimic:
             return np.linalg.solve(
                 self.mass_matrix(q), tau - self.inverse_dynamics(q, v, np.zeros_like(v), forces)
@@ -150,8 +150,8 @@ class Bridge:
         )
         return dJ[SWAP] @ self.P
 
-    # Pinocchio leaves what is welded to the world out of mass, center of mass and energy; so do we
-    # ("of all that moves").
+    # Pinocchio omits links that are fixed to the world from mass, center of mass and energy; so do
+    # we ("of all that moves").
 
     def center_of_mass(self, q):
         return pin.centerOfMass(self.model, self.data, self.q(q)).copy()
@@ -177,7 +177,7 @@ class Bridge:
         return J[3:] - _skew(position[:3]) @ J[:3]
 
     def point_jacobian_derivative(self, q, v, link, point):
-        """Return the product rule on `point_jacobian`."""
+        """Return the time derivative of `point_jacobian`, by the product rule."""
         dJ, J = self.jacobian_derivative(q, v, link, 'base'), self.jacobian(q, link, 'base')
         position = (self.forward_kinematics(q)[link] @ [*point, 1.0])[:3]
         twist = J @ v

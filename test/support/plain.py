@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot's functions run by the interpreter on batches of real or complex numbers.
+"""A robot's functions in the interpreter, on batches of real or complex numbers.
 
 Complex numbers give derivatives without truncation or cancellation: f'(x) = Im f(x + i h) / h with
 h = 1e-30.
@@ -16,7 +16,7 @@ H = 1e-30
 
 
 class Plain:
-    """The public functions of a robot without the compiler. Batches only: arrays (N, n)."""
+    """The public functions of a robot without the compiler, for batches (N, n) only."""
 
     def __init__(self, robot, layout):
         self.robot, self.layout, self._definitions = robot, layout, {}
@@ -52,7 +52,7 @@ class Plain:
         return function
 
     def rate(self, name, q, v, *others, **options):
-        """Time derivative of a function of the state while q moves with velocity v.
+        """Return the time derivative of a function of the state while q moves with velocity v.
 
         :param others: pairs (value, rate) of further arguments, such as (v, a)
         """

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plain Python classes for the messages of a ROS package, made of the names of their fields.
+"""Plain Python classes for the messages of a ROS package, from the names of their fields.
 
-They stand in for generated ones, which some version of a package would have: a field that there is
-not raises AttributeError, a value of another type AssertionError, as theirs do.
+They replace the generated classes of some version of the package: an unknown field raises
+AttributeError, a value of another type AssertionError, as there.
 """
 
 from types import ModuleType, SimpleNamespace
@@ -71,7 +71,7 @@ def message(name, fields, classes, **constants):
 
     :param name: its name
     :param fields: its fields, such as 'uint8 code, string[] names'
-    :param classes: classes of the messages that fields may be, looked up when they are used
+    :param classes: classes of messages in fields, looked up at use
     """
     found = [each.split() for each in fields.split(', ') if each]
     kinds = {field: Kind(kind, classes) for kind, field in found}
@@ -79,7 +79,7 @@ def message(name, fields, classes, **constants):
 
 
 def modules(package, messages, services, others, constants):
-    """Return the modules of a package, by name, as `sys.modules` has them.
+    """Return the modules of a package, by name, as in `sys.modules`.
 
     :param package: its name
     :param messages: fields of each message

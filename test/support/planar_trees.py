@@ -50,7 +50,7 @@ def urdf(seed, types, upright, gears):
             angle = rng.uniform(-3.0, 3.0)
             rpy, R = (0.0, 0.0, angle), np.eye(3)
         else:
-            # A planar joint's own x and y are beyond doubt where z is the normal.
+            # x and y of a planar joint are unambiguous where z is the normal.
             R = _turn_to(rng, normals[parent]) if kind == 'planar' else dense.rotation(rng)
             rpy = _rpy(R)
         n = R.T @ normals[parent]

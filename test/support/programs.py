@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Programs made of a graph at hand, without a definition."""
+"""Programs made from a graph, without a definition."""
 
 from rbd_ros.compiler import Output, Program
 from rbd_ros.compiler.symbol_graph import INPUT

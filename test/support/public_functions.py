@@ -26,7 +26,7 @@ from rbd_ros.textbook.floating_base.floating_base_family import (
     FloatingBaseFunctions,
 )
 
-#: How a user gets at the objects that have the functions.
+#: Expressions for the objects with functions.
 HOMES: Tuple[Tuple[str, type], ...] = (
     ('', Robot),
     ('frame(name, reference).', RobotFrame),
@@ -49,9 +49,9 @@ HOMES: Tuple[Tuple[str, type], ...] = (
 class PublicFunction(NamedTuple):
     """A method that computes an algorithm.
 
-    :param home: how a user gets at the object, such as 'loops.'
+    :param home: expression for the object, such as 'loops.'
     :param method: the method
-    :param algorithm: declaration of what it computes
+    :param algorithm: declaration of its algorithm
     """
 
     home: str
@@ -60,7 +60,7 @@ class PublicFunction(NamedTuple):
 
     @property
     def arguments(self) -> Tuple[str, ...]:
-        """Names of its arguments but those by name only, such as `out`."""
+        """Names of its arguments, except keyword-only ones, such as `out`."""
         parameters = list(inspect.signature(self.method).parameters.values())[1:]
         return tuple(x.name for x in parameters if x.kind is not x.KEYWORD_ONLY)
 
@@ -84,7 +84,7 @@ def public_functions() -> Iterator[PublicFunction]:
 
 
 def _members(kind: type) -> Dict[str, Any]:
-    """Return what a class and its bases define, in the order of their source."""
+    """Return the members of a class and its bases, in the order of their source."""
     parts = [part for part in kind.__mro__ if part not in (Compiled, object)]
     return {name: value for part in parts for name, value in vars(part).items()}
 

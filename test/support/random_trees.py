@@ -45,7 +45,7 @@ def inertial_element(rng):
 def _axis(rng, type_, plain_planar):
     if type_ == 'planar' and plain_planar:
         return np.array([0.0, 0.0, 1.0])
-    if rng.random() < 0.4:  # coordinate axes, both signs: the case that simplifies
+    if rng.random() < 0.4:  # coordinate axes of both signs, which simplify expressions
         axis = np.zeros(3)
         axis[rng.integers(3)] = rng.choice([-1.0, 1.0])
         return axis
@@ -57,11 +57,10 @@ def tree(seed, bodies=6, types=ALL_TYPES, mimics=0, branching=0.5, plain_planar=
     """Return the URDF text of a random tree.
 
     :param bodies: number of links besides the base
-    :param types: joint types to choose from; each is used at least once when `bodies` allows it
+    :param types: joint types to choose from; each is used at least once if there are enough bodies
     :param mimics: number of extra one-degree-of-freedom joints that mimic another
     :param branching: 0 makes a chain, 1 hangs each link on any earlier one
-    :param plain_planar: planar joints only about z of their frame (their x and y axes are then
-        beyond doubt)
+    :param plain_planar: planar joints only about z of their frame, where x and y are unambiguous
     """
     rng = np.random.default_rng(seed)
     kinds = list(rng.permutation(types))[:bodies]
@@ -108,7 +107,7 @@ def chain(links):
 
     :param links: dicts with `type`, `axis`, `xyz`, `rpy`, `mass`, `center`, `inertia` (its six
         `INERTIA_ENTRIES` about the center of mass), `extra` (XML inside the joint); all but `type`
-        may be left out
+        are optional
     """
     text, previous = ['<link name="base"/>'], 'base'
     for i, link in enumerate(links, start=1):
@@ -131,7 +130,7 @@ def chain(links):
 def chain_of_hinges(seed, joints):
     """Return the URDF text of a chain of hinges in general position.
 
-    A longer one begins with a shorter.
+    Shorter chains are the beginning of longer ones.
     """
     rng, links = np.random.default_rng(seed), []
     for _ in range(joints):

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of motions as a real arm gives them: noise of efforts, encoders, friction, payloads.
+"""Recordings of motions as of a real arm: noise of efforts, encoders, friction, payloads.
 
-Efforts are those of inverse dynamics at the true state; what is recorded of the state is rounded
-to counts of an encoder, and of the effort disturbed by noise that is partly correlated in time.
+Efforts are those of inverse dynamics at the true state, plus noise that is partly correlated in
+time. The recorded state is rounded to counts of an encoder.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ from scipy.signal import lfilter
 from rbd_ros import Robot
 from rbd_ros.identification import Recording
 
-COUNTS = 2**18  # of an encoder, a revolution
+COUNTS = 2**18  # of an encoder per revolution
 
 
 def fourier_motion(robot, duration, rate, rng, speed=1.0, harmonics=5):
@@ -49,7 +49,7 @@ def recorded(
 ):
     """Return the recording of a robot with other parameters than those described.
 
-    :param noise: standard deviation of efforts as part of their own
+    :param noise: standard deviation of noise as fraction of that of efforts
     :param parameters: inertial parameters of the bodies, (10 bodies,); None: the robot's
     """
     rng = np.random.default_rng(seed)

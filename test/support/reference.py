@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Dynamics of a URDF from sums over links: an oracle that shares nothing with the package.
+"""Dynamics of a URDF from sums over links: an oracle independent of the package.
 
-The equations are those of textbooks that know no spatial vectors: H = sum J_t^T m J_t + J_R^T I
-J_R with link Jacobians at the centers of mass in base coordinates. Slow, and plain to read. Planar
-joints: only about z of their frame.
+The equations are those of textbooks without spatial vectors: H = sum J_t^T m J_t + J_R^T I J_R
+with link Jacobians at the centers of mass in base coordinates. It is slow and simple. Planar
+joints must have the normal z of their frame.
 """
 
 import xml.etree.ElementTree as ElementTree
@@ -84,7 +84,7 @@ class Reference:
 
         Pose and Jacobian (6, nv) of its origin, angular rows first, in base coordinates.
         """
-        dtype = np.result_type(float, np.asarray(q))  # complex where a derivative is taken
+        dtype = np.result_type(float, np.asarray(q))  # complex for complex-step derivatives
         out = {}
         for link in self.layout.links:
             if link not in self.joints:
@@ -134,9 +134,9 @@ class Reference:
         return new, p + R @ shift, J
 
     def _at_centers(self, q):
-        """Yield the mass, inertia about the center, center, Jacobian of the center.
+        """Yield mass, inertia about the center, center, and Jacobian of the center of every link.
 
-        All in base coordinates, for every link.
+        All are in base coordinates.
         """
         for link, (R, p, J) in self.kinematics(q).items():
             if link in self.inertials:
@@ -146,11 +146,11 @@ class Reference:
                 yield m, R @ I_C @ R.T, p + R @ c, moved
 
     def mass_matrix(self, q):
-        """Return the sum J_t^T m J_t + J_R^T I J_R."""
+        """Return the sum of J_t^T m J_t + J_R^T I J_R."""
         return sum(m * J[3:].T @ J[3:] + J[:3].T @ I @ J[:3] for m, I, _, J in self._at_centers(q))
 
     def gravity_torque(self, q):
-        """Return the minus sum m J_t^T g."""
+        """Return the gravity torque, -sum m J_t^T g."""
         return -sum(m * J[3:].T @ self.gravity for m, _, _, J in self._at_centers(q))
 
     def center_of_mass(self, q, links):
@@ -164,7 +164,7 @@ class Reference:
         return sum(m * c for m, c in parts) / sum(m for m, _ in parts)
 
     def momentum(self, q, v):
-        """Return the angular momentum about the base origin, linear momentum."""
+        """Return the angular momentum about the base origin, then the linear momentum."""
         h = np.zeros(6, np.result_type(float, np.asarray(q)))  # as in `kinematics`
         for m, I, c, J in self._at_centers(q):
             omega, velocity = J[:3] @ v, J[3:] @ v

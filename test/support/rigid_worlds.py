@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds of balls and boxes for simulations with rigid contact, and what is measured of them."""
+"""Worlds of balls and boxes for simulations with rigid contact, and measures of them."""
 
 import numpy as np
 
@@ -10,7 +10,7 @@ G = 9.81
 
 
 def ball(x=0.0, y=0.0, z=0.1, radius=0.1, mass=1.0, velocity=(0, 0, 0), spin=(0, 0, 0), **surface):
-    """Return a movable ball; what else is given is its surface."""
+    """Return a movable ball; further arguments describe its surface."""
     return {
         'type': 'sphere',
         'radius': radius,
@@ -66,5 +66,5 @@ def kinetic_energy(simulator):
 
 
 def worst_residual(simulator):
-    """Return the larger of the residuals that are zero even where something slides."""
+    """Return the larger of the residuals that are zero even for sliding contacts."""
     return max(simulator.residuals.signorini, simulator.residuals.contact)

@@ -1,11 +1,11 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Laws that a step in a world must obey: equations of motion and of contact, found independently.
+"""Laws of a step in a world: equations of motion and of contact, formulated independently.
 
 Velocities x are those of the robot's joints, then angular velocity and velocity of the center of
-mass of each movable object in world coordinates. Of a simulation are taken where and how deep
-things touch, and the impulses; Jacobians and inertias come from the robot's functions and from
-what was said of the objects.
+mass of each movable object in world coordinates. The simulation provides positions and depths of
+contacts, and impulses; Jacobians and inertias come from the robot's functions and from the
+descriptions of objects.
 """
 
 from contextlib import contextmanager
@@ -44,7 +44,7 @@ class Moment(NamedTuple):
 
 
 def moment(simulator):
-    """Return where everything is and how it moves."""
+    """Return the positions and velocities of everything."""
     objects = simulator.physics.objects
     turned = Rotation.from_quat(np.roll(objects.quaternion, -1, axis=1)).as_matrix()
     copies = [
@@ -70,9 +70,9 @@ class Impact(NamedTuple):
 
 @contextmanager
 def _noted():
-    """Note the impacts of a step that the interpreter takes, and the velocity that it leads to.
+    """Record the impacts of a step in the interpreter, and the velocity after it.
 
-    The latter is before loops are closed in the next configuration, which changes it.
+    That velocity is before loops are closed in the next configuration, which changes it.
     """
     found, ends, compressed = [], [], []
 
@@ -162,7 +162,7 @@ class Step:
         return np.concatenate(parts)
 
     def names(self, c):
-        """Return the names of both that touch."""
+        """Return the names of both bodies of a contact."""
         return self.simulator.physics.scene.names_of(int(self.contact_state.contacts.pair[c]))
 
     def jacobians(self, c):
@@ -186,12 +186,12 @@ class Step:
         return frame @ J[3:], frame @ J[:3]
 
     def surface(self, c):
-        """Return what the table says of the surfaces of a contact."""
+        """Return the table's entry for the surfaces of a contact."""
         table = self.simulator.physics.model.scene.table
         return table.surface[self.contact_state.contacts.pair[c]]
 
     def moment(self, c):
-        """Couple of a contact, zero where there is no room for any."""
+        """Moment of a contact, zero if it has none."""
         return self.contact_state.moment[c] if len(self.contact_state.moment) else np.zeros(3)
 
     def impulse_of_contacts(self):
@@ -225,7 +225,7 @@ class Step:
         """Return the generalized impulse of gravity, torques and inertia."""
         total = np.zeros(len(self.H))
         if self.nv:
-            # After impacts, which last no time.
+            # After impacts, which take no time.
             v = (self.start + np.linalg.solve(self.H, self.impulse_of_impacts()))[: self.nv]
             bias = self.robot.inverse_dynamics(self.before.q, v, np.zeros(self.nv))
             total[: self.nv] = self.h * (self.tau - bias)
@@ -234,14 +234,14 @@ class Step:
             total[i : i + 3] = self.h * mass * self.bodies.gravity
         return total
 
-    # -- what is asserted
+    # -- assertions
 
     def unexplained(self):
-        """Return the change of momentum that no force explains."""
+        """Return the change of momentum that the forces do not explain."""
         pushed = self.impulse_of_impacts() + self.impulse_of_contacts() + self.impulse_of_joints()
         left = self.H @ (self.end - self.start) - pushed - self.impulse_from_outside()
         if self.nv and self.robot.model.loops:
-            # Forces of loop joints explain the rest.
+            # Forces of loop joints explain the remainder.
             K = self.robot.loops.closure(self.before.q)[1]
             left[: self.nv] -= K.T @ np.linalg.lstsq(K.T, left[: self.nv], rcond=None)[0]
         return left
@@ -273,11 +273,11 @@ class Step:
             self._check_cones(surface, u, turning, impulse, moment, normal, tolerance)
 
     def check_residuals(self, tolerance):
-        """Assert that the residuals are reported: friction takes power, nothing else does."""
+        """Assert that the residuals are reported: only friction dissipates power."""
         most = rounding = 0.0
         for c in range(self.count):
             J, T = self.jacobians(c)
-            # What is left of a product of forces and velocities that stop each other.
+            # Remainders of products of forces and velocities that are complementary.
             impulse, speed = np.abs(self.contact_state.impulse[c]), np.abs(J) @ np.abs(self.end)
             rounding = max(rounding, 1e-14 * impulse.max() * speed.max())
             power = self.contact_state.impulse[c, 1:] @ (J @ self.end)[1:]
@@ -289,7 +289,8 @@ class Step:
     def _check_normal(self, speed, normal, gap, surface, tolerance):
         h = self.h
         if surface[STIFFNESS] > 0.0:
-            # Spring and damper at the end of the step; what closes a gap is not deformed yet.
+            # Spring and damper at the end of the step; a contact that closes has no deformation
+            # yet.
             deep = -gap - h * speed
             rate = -speed if gap <= 0.0 else deep / h
             force = surface[STIFFNESS] * deep + surface[DAMPING] * rate
@@ -299,7 +300,7 @@ class Step:
         assert left > -tolerance and abs(left * normal) < tolerance * normal + 1e-15
 
     def check_impacts(self, tolerance=1e-8):
-        """Assert that what bounces takes part in impacts, and obeys the law of restitution."""
+        """Assert that bouncing contacts take part in impacts, and obey the law of restitution."""
         x = self.start.copy()
         slow = 2.0 * self.h * np.linalg.norm(self.bodies.gravity)
         for impact in [*self.impacts, None]:
@@ -322,7 +323,7 @@ class Step:
             x = after
 
     def restitution(self, c):
-        """Return the coefficient of restitution of a contact, none where it is compliant."""
+        """Return the coefficient of restitution of a contact, zero if it is compliant."""
         surface = self.surface(c)
         return 0.0 if surface[STIFFNESS] > 0.0 else surface[RESTITUTION]
 
@@ -360,7 +361,7 @@ class Step:
         _check_friction(rolling, turning[1:], moment[1:], normal, tolerance)
 
     def check_joints(self, tolerance):
-        """Assert that joints stay between their limits, and have the friction that they have."""
+        """Assert that joints stay between their limits, and obey their friction."""
         if not self.nv:
             return
         robot, impulse, v, h = self.robot, self.contact_state.joint_impulse, self.end, self.h
@@ -370,7 +371,7 @@ class Step:
                 np.array([friction]), v[i : i + 1], impulse[FRICTION, i : i + 1], 1.0, tolerance
             )
             speed = min(robot.velocity_limits[i], 1e9)
-            # What is outside already may stay there.
+            # Joints that are outside already may stay there.
             low = max(min(0.0, (robot.lower_limits[i] - self.before.q[i]) / h), -speed)
             high = min(max(0.0, (robot.upper_limits[i] - self.before.q[i]) / h), speed)
             for kind, left in ((LOWER, v[i] - low), (UPPER, high - v[i])):
@@ -381,14 +382,14 @@ class Step:
     # -- position correction
 
     def check_parting(self):
-        """Assert that overlaps are corrected by the smallest displacement that bounds allow."""
+        """Assert that overlaps are corrected by the smallest displacement within bounds."""
         moved = self.displaced()
         self.check_bounds_of(moved)
         shifted = self.simulator.physics.fields.work.scene.buffers.shifted[0]
         least = self.least_displacement(RETURN_SPEED * self.h)
         rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
         J = np.array([self.jacobians(c)[0][0] for c in rigid]).reshape(len(rigid), len(moved))
-        # What is compliant makes an island of what it connects, too.
+        # Compliant contacts connect bodies of an island, too.
         ways = [self.jacobians(c)[0][0] for c in range(self.count)]
         for island in self._islands(ways):
             rows = np.abs(J[:, island]).max(axis=1, initial=0.0) > 0.0
@@ -399,7 +400,7 @@ class Step:
             wrong = moved[island] - least[island] / max(1.0, self._excess(least, island))
             if np.abs(wrong).max() < 2e-3 * np.abs(least[island]).max() + 1e-12:
                 continue
-            # Only bounds of joints are an excuse, and overlaps become less all the same.
+            # Overlaps decrease in any case; they remain only because of bounds of joints.
             assert not self._joints_may(least, island)
             after = np.minimum(gap + part @ moved[island], 0.0)
             assert (after**2).sum() < 0.999 * (np.minimum(gap, 0.0) ** 2).sum()
@@ -443,10 +444,7 @@ class Step:
         return worst
 
     def _islands(self, ways):
-        """Return the velocities of what touches each other, the robot as a whole.
-
-        Lists of their places.
-        """
+        """Return the indices of velocities of each island; the robot is one body."""
         bodies = [np.arange(self.nv)] if self.nv else []
         bodies += [self.nv + 6 * o + np.arange(6) for o in range(len(self.bodies.mass))]
         label = list(range(len(bodies)))
@@ -459,7 +457,7 @@ class Step:
         return [np.concatenate(each) for each in found]
 
     def displaced(self):
-        """Return the displacements beside those that velocities explain, of all velocities."""
+        """Return the displacements in excess of those by velocities, for all of them."""
         h, parts = self.h, []
         if self.nv:
             parts.append(self.after.q - self.before.q - h * self.end[: self.nv])
@@ -469,21 +467,18 @@ class Step:
             angle = Rotation.from_matrix(turned).as_rotvec() - h * self.end[i : i + 3]
             mean = self.after.velocity[o].copy()
             if not self.is_pressed(self.simulator.objects[o]):
-                # On an exact parabola
+                # On an exact parabola.
                 mean -= 0.5 * h * self.bodies.gravity
             parts += [angle, self.after.position[o] - self.before.position[o] - h * mean]
         return np.concatenate(parts)
 
     def is_pressed(self, name):
-        """Return whether anything presses on an object."""
+        """Return whether any contact force acts on an object."""
         impulse = self.contact_state.impulse
         return any(name in self.names(c) and impulse[c, 0] > 0.0 for c in range(self.count))
 
     def least_displacement(self, most):
-        """Return the least displacement that parts what is rigid and overlaps.
-
-        By at most so much each.
-        """
+        """Return the minimum displacement that separates rigid overlaps by at most `most` each."""
         rigid = [c for c in range(self.count) if not self.surface(c)[STIFFNESS] > 0.0]
         if not rigid:
             return np.zeros(len(self.H))
@@ -493,7 +488,7 @@ class Step:
 
 
 def least_parting(H, J, gaps):
-    """Return x of least x^T H x with J x + gaps >= 0 (Lawson and Hanson 1974, ch. 23)."""
+    """Return the x of minimum x^T H x with J x + gaps >= 0 (Lawson and Hanson 1974, ch. 23)."""
     L = np.linalg.cholesky(H)
     scale = max(np.abs(gaps).max(), 1e-30)
     E = np.vstack([np.linalg.solve(L, J.T), -gaps / scale])
@@ -503,7 +498,7 @@ def least_parting(H, J, gaps):
 
 
 def _check_friction(coefficient, velocity, force, normal, tolerance):
-    """Assert that friction is within its bound, and that it takes the most power there is."""
+    """Assert that friction is within its bound, and dissipates maximum power."""
     for k in range(len(coefficient)):
         if coefficient[k] == 0.0:
             assert force[k] == 0.0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rows of the theory inventory that have tests: `seed` marks found in the text of the tests.
 
-Standard library only, and no test is imported, so that scripts/update_coverage runs anywhere.
+It needs the standard library only and imports no test, so scripts/update_coverage runs anywhere.
 """
 
 import ast
@@ -42,7 +42,7 @@ FULL, PART = 'full', 'part'
 class Row(NamedTuple):
     """One row of the inventory.
 
-    :param note: why a row of theory is not proven in full; empty if it is, or ought to be
+    :param note: why a row of theory is not proven in full; empty if it is, or should be
     """
 
     row: str
@@ -92,7 +92,7 @@ def _marks_below(node: ast.AST, test: str, file: str) -> Iterator[Mark]:
 
 
 def _is_seed_mark(node: ast.AST) -> bool:
-    # The end of the name first: spelling out each call of each test takes a hundred times as long.
+    # The end of the name first: resolving each call of each test takes a hundred times as long.
     return (
         isinstance(node, ast.Call)
         and getattr(node.func, 'attr', None) == 'seed'

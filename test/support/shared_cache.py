@@ -1,17 +1,17 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The folder of machine code that all processes of a test run share."""
+"""A folder of machine code that all processes of a test run share."""
 
 import contextlib
 import os
 
 
 def share(config):
-    """Have all processes of a run keep machine code in one folder, and not in the user's.
+    """Make all processes of a run cache machine code in one folder instead of the user's.
 
-    Most robots are in several files, so that each process would compile them anew. The key of an
-    entry is a digest of the texts that make it, so what an earlier run left is as good as new. In
-    a checkout that somebody else has run the tests in, or that is read-only, it is the user's.
+    Most robots are in several test files, so each process would compile them again. The key of an
+    entry is a digest of its source, so entries of earlier runs are valid. In a read-only checkout,
+    or one in which another user has run the tests, the user's folder is used.
     """
     if 'RBD_ROS_CACHE_DIR' not in os.environ and hasattr(config, 'cache'):
         with contextlib.suppress(OSError):

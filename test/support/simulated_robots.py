@@ -10,7 +10,7 @@ GRAVITY = 9.81
 
 
 def link(name, mass=0.0, inertia=(0.0, 0.0, 0.0), center=(0, 0, 0), shape=''):
-    """Return link with principal inertia about its center of mass, and with collision shapes."""
+    """Return a link with principal inertia about its center of mass, and with collision shapes."""
     inertial = (
         f'<inertial><origin xyz="{_text(center)}"/><mass value="{mass!r}"/>'
         f'<inertia ixx="{inertia[0]!r}" iyy="{inertia[1]!r}" izz="{inertia[2]!r}"'
@@ -36,12 +36,12 @@ def joint(name, parent, child, kind='continuous', axis=(0, 1, 0), xyz=(0, 0, 0),
 
 
 def robot(*elements, **options):
-    """Return the robot of the elements."""
+    """Return the robot of some elements."""
     return Robot.from_urdf(f'<robot name="small">{"".join(elements)}</robot>', **options)
 
 
 def sled(mass, shape, lower=-100.0, upper=100.0, effort=1e9, velocity=1000.0, **options):
-    """Return a mass with a shape on a rail along x, without friction."""
+    """Return a mass with a shape on a frictionless rail along x."""
     return robot(
         link('base'),
         link('sled', mass, (0.01,) * 3, (0, 0, 0), collision(shape)),
@@ -55,10 +55,7 @@ def sled(mass, shape, lower=-100.0, upper=100.0, effort=1e9, velocity=1000.0, **
 
 
 def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='continuous'):
-    """Return the point-like mass on a rod that turns about the base's y axis.
-
-    Hanging at angle zero.
-    """
+    """Return a point-like mass on a rod that rotates about the base's y axis, hanging at zero."""
     inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
     return robot(
         link('base'),
@@ -68,7 +65,7 @@ def pendulum(mass=1.0, length=0.5, damping=0.0, friction=0.0, limit='', kind='co
 
 
 def turntable(inertia=0.2, damping=0.0, friction=0.0, limit='', kind='continuous'):
-    """Return the body that turns about the vertical axis."""
+    """Return a body that rotates about the vertical axis."""
     inside = f'<dynamics damping="{damping!r}" friction="{friction!r}"/>{limit}'
     return robot(
         link('base'),
@@ -78,12 +75,12 @@ def turntable(inertia=0.2, damping=0.0, friction=0.0, limit='', kind='continuous
 
 
 def body(mass=1.0, inertia=(0.01, 0.01, 0.01), shape='', center=(0, 0, 0), **options):
-    """Free body."""
+    """Return a free body."""
     return robot(link('body', mass, inertia, center, shape), floating_base=True, **options)
 
 
 def ball(mass=1.0, radius=0.1, share=0.4, **options):
-    """Free ball, of inertia share m r^2."""
+    """Return a free ball of inertia `share` m r^2."""
     return body(
         mass, (share * mass * radius**2,) * 3, collision(f'sphere radius="{radius}"'), **options
     )

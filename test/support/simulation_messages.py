@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ROS package simulation_interfaces: its newest version over DDS, all as plain classes.
 
-`provide` generates version 2.1, see generated_messages.py; where the package is installed, that is
-used. The service SpawnEntity is left out, which SpawnEntities has taken the place of: the
-generators of some wheels mix it up with the message of that name. `released` tells the fields of
-each version that has been released, for plain_messages.py.
+`provide` generates version 2.1, see generated_messages.py, unless the package is installed. The
+service SpawnEntity, which SpawnEntities has replaced, is omitted: the generators of some wheels
+confuse it with the message of that name. `released` returns the fields of each released version,
+for plain_messages.py.
 """
 
 import importlib
@@ -150,8 +150,8 @@ ACTIONS = {
 }
 
 
-# What releases had otherwise than 2.1, newest first; None: had not. The branches humble, jazzy
-# and kilted of the package are at 1.4, 1.5 and 1.6.
+# Differences of releases from 2.1, newest first; None: missing. The branches humble, jazzy and
+# kilted of the package are at 1.4, 1.5 and 1.6.
 SPAWN_RESULT = 'Result result, string entity_name'
 LOAD = 'bool fail_on_unsupported_element, bool ignore_missing_or_unsupported_assets'
 SPAWN = 'string entity_namespace, PoseStamped initial_pose'
@@ -222,7 +222,7 @@ def _struct(name, fields):
 
 
 def _file(folder, fields, structs):
-    """Return the IDL text of a file that needs the messages which its fields name."""
+    """Return the IDL text of a file that includes the messages of its fields."""
     used = {each.split()[0].removesuffix('[]') for each in ', '.join(fields).split(', ') if each}
     includes = [
         f'#include "{OTHERS.get(name, PACKAGE)}/msg/{name}.idl"'

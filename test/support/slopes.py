@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives as slopes: differences of fourth order, along velocities or of arrays themselves."""
+"""Derivatives by differences of fourth order, along velocities or elements of arrays."""
 
 import numpy as np
 
@@ -14,22 +14,19 @@ def slope(function, step=STEP):
 
 
 def by_array(function, x):
-    """Return derivatives of a function of an array by its elements, which are the last axis."""
+    """Return the derivatives of a function of an array by its elements, on the last axis."""
     columns = [slope(lambda t, e=e: np.asarray(function(x + t * e))) for e in np.eye(len(x))]
     return np.stack(columns, axis=-1)
 
 
 def by_configuration(function, q, rates):
-    """Return the derivatives along directions in which a configuration moves at rates.
-
-    (directions, nq).
-    """
+    """Return the derivatives along the rates of a configuration, (directions, nq)."""
     columns = [slope(lambda t, e=e: np.asarray(function(q + t * e))) for e in rates]
     return np.stack(columns, axis=-1)
 
 
 def by_motion(function, robot, q):
-    """Return derivatives of a function of a robot's configuration along each of its velocities."""
+    """Return the derivatives of a function of a robot's configuration along each velocity."""
     columns = [
         slope(lambda t, e=e: np.asarray(function(robot.integrate(q, e, t))))
         for e in np.eye(robot.nv)
@@ -43,6 +40,6 @@ def rates_of(layout, q):
 
 
 def assert_slopes(found, expected, tolerance=1e-8, what=''):
-    """Check that derivatives are slopes, up to rounding over the step."""
+    """Check derivatives against slopes, up to rounding over the step."""
     scale = max(np.abs(expected).max(initial=0.0), 1e-3)
     np.testing.assert_allclose(found, expected, rtol=0, atol=tolerance * scale, err_msg=what)

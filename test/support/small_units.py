@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small FMUs of FMI 2.0 and 3.0, written and compiled for a test: what others export is alike.
+"""Small FMUs of FMI 2.0 and 3.0, written and compiled for a test.
 
-A variable is a number in an array `x`; a step is a text in C that changes it, with `t` and `h` for
-time and size of the step, and `FAIL("...")` to reject it.
+A variable is a number in an array `x`; a step is C code that changes it, with `t` and `h` for time
+and length of the step, and `FAIL("...")` to reject it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Number:
 
 
 def numbers(pattern, joints, causality, **options):
-    """Return one variable a joint."""
+    """Return one variable per joint."""
     return [Number(pattern.format(joint=joint), causality, **options) for joint in joints]
 
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Imports of a Python source, found in its text: lazily, relatively or by importlib too.
+"""Imports of a Python source, found in its text, including lazy, relative and importlib ones.
 
-Nothing is imported to find out, so the answer does not depend on what is installed.
+Nothing is imported, so the result does not depend on installed packages.
 """
 
 import ast
@@ -27,7 +27,7 @@ def module_name(path: Path, root: Path = ROOT) -> str:
 
 
 def imports(source: str, module: str, is_package: bool = False) -> Iterator[Import]:
-    """Yield every import of a source text, wherever in the text it stands.
+    """Yield every import of a source text, anywhere in it.
 
     :param source: text of the module
     :param module: its dotted name, to resolve relative imports
@@ -64,7 +64,7 @@ def _dynamic_import(call: ast.Call, package: list[str]) -> Iterator[Import]:
     if isinstance(target, ast.JoinedStr):
         target = target.values[0]
     if not (isinstance(target, ast.Constant) and isinstance(target.value, str)):
-        yield Import(call.lineno, '?')  # unknown from the text
+        yield Import(call.lineno, '?')  # not known from the text
     else:
         yield Import(call.lineno, _absolute(target.value.rstrip('.'), package))
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of one robot for tests: benchmark/ is no package; its files meet there."""
+"""The benchmark of one robot for tests; benchmark/ is no package: modules are found by path."""
 
 import sys
 

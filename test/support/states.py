@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots with every sort of joint, and random states of them, for tests of single algorithms."""
+"""Robots with every kind of joint, and random states of them, for tests of single algorithms."""
 
 from functools import lru_cache
 from typing import NamedTuple

@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A scalar that counts the operations that are executed on it, one by one, whatever they are.
+"""A scalar that counts all operations executed on it.
 
-Nothing is shared and nothing folds: the count is that of the text as it stands. Signs are free, as
-in the book's tables.
+No operation is shared or folded. Signs are free, as in the book's tables.
 """
 
 from collections import Counter
@@ -11,7 +10,7 @@ import math
 
 
 class Tally:
-    """Number whose operations go to a counter."""
+    """Number that counts its operations."""
 
     __slots__ = ('value', 'operations')
 
@@ -20,7 +19,7 @@ class Tally:
 
     @classmethod
     def nested(cls, values, operations):
-        """Return the nested lists of numbers as lists of what counts."""
+        """Return nested lists of numbers as lists of counting numbers."""
         if hasattr(values, '__iter__'):
             return [cls.nested(x, operations) for x in values]
         return cls(values, operations)
@@ -72,7 +71,7 @@ class Tally:
 
 
 def counted(function, *arguments):
-    """Return the result of a function of counting numbers, and the operations that it executed.
+    """Return the result of a function on counting numbers, and the operations that it executed.
 
     :param arguments: numbers, or nested lists of them
     """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The index of the tests that are not found by the name of a source file: test/README.md."""
+"""Index of the tests that are not named after a source file: test/README.md."""
 
 import ast
 from pathlib import Path
@@ -19,7 +19,7 @@ more than one source file, or a whole. `scripts/update_test_index` writes this p
 
 
 def page() -> str:
-    """Return the text of the index: for each folder, its files and what each of them tests."""
+    """Return the text of the index: the files of each folder, and their subjects."""
     mirrored = {_test_of(path) for path in package_sources()}
     lines, folder = [HEAD], None
     for path in sorted(TEST.rglob('test_*.py'), key=lambda path: (path.parent, path.name)):
@@ -32,7 +32,7 @@ def page() -> str:
 
 
 def _test_of(source: Path) -> Path:
-    """Return where the test of a source file is, if it has one of its own."""
+    """Return the path of a source file's own test, if it has one."""
     folder = TEST / source.relative_to(ROOT / 'rbd_ros').parent
     return folder / f'test_{source.name}'
 

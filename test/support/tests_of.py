@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Tests of source files, by imports: `python -m support.tests_of rbd_ros/collision/convex/epa.py`.
 
-A test file belongs to a module if it has its name, imports it, or names it as a text (a node
-that is started as a process). Where these are few, those of the modules that import it are
-added, and so on.
+A test file belongs to a module if it has its name, imports it, or contains its name (a node that
+is started as a process). If these are few, those of the modules that import it are added, and so
+on.
 """
 
 import ast
@@ -19,7 +19,7 @@ ENOUGH = 3  # test files
 
 
 def of_module(module: str) -> list[Path]:
-    """Return the test files of a module, sorted; none if nothing that is tested needs it."""
+    """Return the test files of a module, sorted; none if no tested module needs it."""
     level = seen = {module}
     found = set()
     while level and len(found) < ENOUGH:
@@ -51,7 +51,7 @@ def _modules(path: Path):
 
 
 def _home(name: str) -> str:
-    """Return the module of a name: itself, or where a package's public name is from."""
+    """Return the module of a name: itself, or the origin of a package's public name."""
     package, _, last = name.rpartition('.')
     if name in _all_modules() or package not in _all_modules():
         return name
@@ -74,7 +74,7 @@ def _all_modules() -> dict[str, Path]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the test files of source files, or of what test files those are, one a line."""
+    """Print the test files of source files, or the sources of test files, one per line."""
     found = set()
     for argument in arguments:
         path = Path(argument).resolve()

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The whole dynamics of a URDF, rotors and external forces included, as `Reference` has its parts.
+"""The dynamics of a URDF with rotors and external forces, from the parts of `Reference`.
 
-Three-dimensional vectors, sums over links, and derivatives by complex steps: none of it is
-recursive, and none of it is shared with the package. What follows from what is said beside it.
+Three-dimensional vectors, sums over links, and derivatives by complex steps: it has no recursion,
+and shares no code with the package.
 """
 
 from xml.etree import ElementTree
@@ -20,7 +20,7 @@ class Textbook(Reference):
     :param text: URDF
     :param floating_base: whether the root link moves freely
     :param gravity: acceleration of gravity in base coordinates, (3,)
-    :param armature: inertia of rotors by joint; those of mimic joints turn with their leaders
+    :param armature: inertia of rotors by joint; those of mimic joints rotate with their leaders
     """
 
     def __init__(self, text, floating_base=False, gravity=(0.0, 0.0, -9.81), armature=None):
@@ -31,7 +31,7 @@ class Textbook(Reference):
             self.rotors[self.places[leader].v] += ratio**2 * inertia
 
     def rate(self, function, q, v):
-        """Return the derivative by time of a function of q, while q moves at velocity v."""
+        """Return the time derivative of a function of q, while q moves at velocity v."""
         return function(q + 1j * STEP * self.layout.position_rates(q, v)).imag / STEP
 
     # -- kinematics
@@ -41,7 +41,7 @@ class Textbook(Reference):
 
         In its coordinates, the base's, or along the base's axes.
 
-        That in base coordinates is of the point of the moving link that passes the base's origin.
+        In base coordinates, it is that of the link's point at the base's origin.
         """
         R, p, J = self.kinematics(q)[link]
         if reference == 'body':
@@ -73,13 +73,13 @@ class Textbook(Reference):
         return self.center_of_mass(q, self.moving_links())
 
     def center_jacobian(self, q):
-        """Return its Jacobian, (3, nv): links that do not move add nothing."""
+        """Return the Jacobian of `center`, (3, nv)."""
         return sum(m * J[3:] for m, _, _, J in self._at_centers(q)) / self.moving_mass()
 
     # -- energy
 
     def kinetic_energy(self, q, v):
-        """Return the sum of m v^2 / 2 + w . I w / 2 over links, and of the rotors'."""
+        """Return the sum of m v^2 / 2 + w . I w / 2 over links, plus the rotors' energy."""
         twice = self.rotors @ v**2
         for m, I, _, J in self._at_centers(q):
             omega, velocity = J[:3] @ v, J[3:] @ v
@@ -87,7 +87,7 @@ class Textbook(Reference):
         return twice / 2
 
     def potential_energy(self, q):
-        """Return the minus sum m g . c over the links that move."""
+        """Return -sum m g . c over the links that move."""
         return -self.moving_mass() * self.gravity @ self.center(q)
 
     # -- equations of motion
@@ -97,10 +97,10 @@ class Textbook(Reference):
         return super().mass_matrix(q) + np.diag(self.rotors)
 
     def coriolis_matrix(self, q, v):
-        """Return the sum J_t^T m Jdot_t + J_R^T (I Jdot_R + B J_R).
+        """Return the sum of J_t^T m Jdot_t + J_R^T (I Jdot_R + B J_R).
 
-        B w = w x I w leaves B open; here the one with C qd = Christoffel symbols times qd qd,
-        B = ((w x) I - I (w x) - (I w) x) / 2.
+        B w = w x I w does not determine B; this B agrees with the Christoffel symbols, B = ((w x)
+        I - I (w x) - (I w) x) / 2.
         """
         moved = q + 1j * STEP * self.layout.position_rates(q, v)
         C = np.zeros((self.layout.nv, self.layout.nv))
@@ -120,7 +120,7 @@ class Textbook(Reference):
         return symbols @ v
 
     def external_torque(self, q, forces):
-        """Return the sum J^T f of forces [n; f] in base coordinates, by link."""
+        """Return the sum of J^T f over forces [n; f] in base coordinates, by link."""
         zero = np.zeros(self.layout.nv)
         return sum((self.jacobian(q, x, 'base').T @ f for x, f in forces.items()), zero)
 
@@ -136,7 +136,7 @@ class Textbook(Reference):
 
 
 def without_mimics(text):
-    """Return the same URDF with its followers free."""
+    """Return the same URDF with independent mimic joints."""
     tree = ElementTree.fromstring(text)
     for joint in tree.findall('joint'):
         for mimic in joint.findall('mimic'):
@@ -147,7 +147,7 @@ def without_mimics(text):
 def rolling_joint(text):
     """Return the name of a hinge that mimics no other joint.
 
-    One that carries links, if there is one.
+    It carries links, if possible.
     """
     joints = ElementTree.fromstring(text).findall('joint')
     carrying = {joint.find('parent').get('link') for joint in joints}
@@ -163,8 +163,7 @@ def rolling_joint(text):
 def with_rolling_joint(text, name, radius):
     """Return the same URDF with a hinge that rolls along the x axis while it turns about z.
 
-    URDF has no rack and pinion: it is a slider without inertia that mimics the hinge which it
-    carries.
+    URDF has no rack and pinion, so it is a massless slider that mimics the hinge on it.
     """
     tree = ElementTree.fromstring(text)
     hinge = next(joint for joint in tree.findall('joint') if joint.get('name') == name)

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Random trees with their `Textbook`: what the tests named after an algorithm try its text on.
+"""Random trees with their `Textbook`, for the tests of single algorithms.
 
-Half of them have no gears at all, because gears send some functions another way. All have rotors,
-a gravity of no special direction, and forces on links, the base and fixed ones among them. Some
-have a joint whose motion subspace depends on its position.
+Half of them have no gears, because some functions take another path with gears. All have rotors,
+gravity in a general direction, and forces on links, including the base and fixed ones. Some have a
+joint whose motion subspace depends on its position.
 """
 
 from dataclasses import replace
@@ -26,7 +26,7 @@ GRAVITY = (1.0, -2.0, -9.0)
 RADIUS = 0.3
 CHAIN = {'seed': 67, 'bodies': 6, 'types': random_trees.SIMPLE_TYPES, 'branching': 0.3}
 BRANCHES = {'seed': 58, 'bodies': 7, 'branching': 0.6}
-KINDS = {  # arguments of random_trees.tree, and whether the base floats and a hinge rolls
+KINDS = {  # arguments of random_trees.tree, whether the base floats, whether a hinge rolls
     'chain': (CHAIN, False, False),
     'rolling chain': (CHAIN, False, True),
     'branches': (BRANCHES, False, False),
@@ -53,7 +53,7 @@ class State(NamedTuple):
 
 
 class Tree(NamedTuple):
-    """A model and what textbooks say of it.
+    """A model and its textbook dynamics.
 
     :param model: the model
     :param book: its textbook
@@ -68,7 +68,7 @@ class Tree(NamedTuple):
 
     @property
     def forces_on_bodies(self):
-        """The forces as texts take them, by body number; one of the base may be among them."""
+        """Forces as arguments of algorithms, by body number, possibly including the base."""
         found = {}
         for link, force in self.forces.items():
             body, force = self.model.link(link).body, ForceVector.from_array(force)
@@ -82,7 +82,7 @@ class Tree(NamedTuple):
 
     @property
     def ungeared_states(self):
-        """Random states of all joints, gears or no gears."""
+        """Random states of all joints, with or without gears."""
         return _states(self.ungeared)
 
 
@@ -116,7 +116,7 @@ def named_tree(name):
 
 
 def with_pinion(model, joint):
-    """Return the model with a hinge made a pinion that rolls along x."""
+    """Return the model with one hinge replaced by a pinion that rolls along x."""
     bodies = [
         replace(body, joint=RackAndPinion(RADIUS)) if body.joint_name == joint else body
         for body in model.bodies
@@ -125,9 +125,9 @@ def with_pinion(model, joint):
 
 
 def run(text, model, **arguments):
-    """Return the outputs of a declared text on floats, in independent coordinates.
+    """Return the output of a declared algorithm on floats, in independent coordinates.
 
-    An array, or several.
+    It is an array, or several.
 
     :param arguments: by symbol; external forces by body number
     """
@@ -144,9 +144,9 @@ def run(text, model, **arguments):
 
 
 def unrelated(model):
-    """Return where a matrix over the joints of a tree is zero.
+    """Return the zero elements of a matrix over the joints of a tree.
 
-    Neither joint carries the other's body.
+    These are pairs of joints of which neither carries the other's body.
     """
     mask = np.ones((model.tree_nv, model.tree_nv), dtype=bool)
     for i, body in model.outward():
@@ -156,7 +156,7 @@ def unrelated(model):
 
 
 def check(what, name, ours, theirs, tolerance=1e-13):
-    """Check that a result is the textbook's; some hundred roundings, measured below 1e-14."""
+    """Check a result against the textbook's to some hundred roundings, measured below 1e-14."""
     error = relative_error(np.asarray(ours, dtype=float), theirs)
     record('textbook', what, name, error)
     assert error < tolerance, f'{what}: relative error {error:.1e}'

@@ -6,7 +6,7 @@ import sys
 
 
 def install(folder, monkeypatch, name, text, entry_points):
-    """Install a package with one module, as pip would, where Python finds it.
+    """Install a package with one module, as pip would.
 
     :param folder: folder for it, which is put on `sys.path`
     :param name: name of the package; the module has `_` for `-`

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small robots that touch things, for tests of event-driven contact."""
+"""Small robots in contact, for tests of event-driven contact."""
 
 from support.simulated_robots import joint, link, robot
 
@@ -8,7 +8,7 @@ LIMIT = '<limit lower="-99" upper="99" effort="9" velocity="99"/>'
 
 
 def planar_body(mass, inertia):
-    """Return the body that moves in the plane y = 0: q = (x, z, angle about y)."""
+    """Return a body that moves in the plane y = 0: q = (x, z, angle about y)."""
     return robot(
         link('base'), link('cart'), link('lift'), link('body', mass, (inertia,) * 3),
         joint('x', 'base', 'cart', 'prismatic', (1, 0, 0), inside=LIMIT),
@@ -18,7 +18,7 @@ def planar_body(mass, inertia):
 
 
 def row_of_balls(masses, gravity=(0.0, 0.0, 0.0)):
-    """Return the balls that slide along x, independent of one another."""
+    """Return balls that slide along x, independent of one another."""
     names = [f'ball{i}' for i in range(len(masses))]
     elements = [link('base')]
     for name, mass in zip(names, masses):

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A page of docs/tutorials/ as a reader follows it: files to save, commands, what they print."""
+"""Pages of docs/tutorials/ as a reader follows them: files to save, commands and their output."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Save:
 
 @dataclass(frozen=True)
 class Run:
-    """A command, and what it shows (empty: the page does not say)."""
+    """A command, and its output on the page, which may be empty."""
 
     command: Command
     shows: str = ''
@@ -37,7 +37,7 @@ class Stop:
 
 
 def steps(name: str) -> list[Save | Run | Stop]:
-    """Return what a reader of docs/tutorials/<name>.md does, in order."""
+    """Return the steps of docs/tutorials/<name>.md, in order."""
     page = f'docs/tutorials/{name}.md'
     lines = (ROOT / page).read_text(encoding='utf-8').splitlines()
     found, file, k = [], None, 0
@@ -68,10 +68,10 @@ def steps(name: str) -> list[Save | Run | Stop]:
 
 
 def agree(shown: str, printed: str) -> str | None:
-    """Return what of `shown` was not printed; None if all was.
+    """Return the first line of `shown` that was not printed, None without one.
 
-    A line of dots stands for any lines, dots at the end of a line for its rest. A number that the
-    page gives may be off by 2 % or 1 of its last digit.
+    A line of dots stands for any lines, dots at the end of a line for its rest. A number may
+    differ from the page's by 2 % or by 1 in the last digit.
     """
     rest = [line.rstrip() for line in printed.splitlines()]
     anywhere = False

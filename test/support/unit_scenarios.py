@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios with FMUs, and the FMUs that many tests of them share."""
+"""Scenarios with FMUs, and the FMUs that many of their tests share."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from support.small_units import Number, numbers, write_unit
 
 JOINTS = ('shoulder', 'elbow')
 ARRAYS = ('position', 'velocity', 'desired_position', 'desired_velocity', 'desired_acceleration')
-# Of two joints: positions at 0, velocities at 2, desired ones at 4 to 9, efforts at 10.
+# Two joints: positions from 0, velocities from 2, desired values from 4 to 9, efforts from 10.
 FEEDBACK = """
     for (int k = 0; k < 2; ++k) x[10 + k] = x[12] * (x[4 + k] - x[k]) + 2.0 * (x[6 + k] - x[2 + k])
         + 0.1 * x[8 + k];

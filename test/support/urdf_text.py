@@ -1,27 +1,27 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small URDF documents put together from words, for tests that need one particular element."""
+"""Small URDF documents from text fragments, for tests of one particular element."""
 
 INERTIA = '<inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/>'
 LIMIT = '<limit lower="-1" upper="1" velocity="2" effort="3"/>'
 
 
 def robot(*elements, name='r'):
-    """Return the document of the elements given."""
+    """Return the document of some elements."""
     return f'<robot name="{name}">{"".join(elements)}</robot>'
 
 
 def link(name, inside=None, mass=1.0):
-    """Return the link with a plain inertia, or with the elements `inside`."""
+    """Return a link with a plain inertia, or with the elements `inside`."""
     if inside is None:
         inside = f'<inertial><mass value="{mass}"/>{INERTIA}</inertial>'
     return f'<link name="{name}">{inside}</link>'
 
 
 def joint(name, parent, child, kind='revolute', inside=None, axis='0 0 1'):
-    """Return the joint about z with a limit.
+    """Return a joint about z with a limit, or with the elements `inside`.
 
-    Or with the elements `inside`; no <axis> if `axis` is None.
+    It has no <axis> if `axis` is None.
     """
     axis = '' if axis is None else f'<axis xyz="{axis}"/>'
     inside = LIMIT if inside is None else inside

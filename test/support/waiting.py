@@ -1,9 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Waiting for what must come, however long a busy machine takes; and a machine made busy.
+"""Waiting for conditions on a machine of any load, and artificial load.
 
-No test depends on how long something takes: it waits for a condition, and fails when that has not
-come within a ceiling that only something broken reaches.
+No test depends on durations: it waits for a condition, and fails only after a long timeout.
 """
 
 from contextlib import contextmanager
@@ -11,16 +10,16 @@ import subprocess
 import sys
 import time
 
-CEILING = 240.0  # for whatever a test waits for [s]
-PERIOD = 0.01  # between two looks [s]
+CEILING = 240.0  # timeout of a condition [s]
+PERIOD = 0.01  # between two checks [s]
 
 
 def until(condition, what='', meanwhile=lambda: time.sleep(PERIOD), ceiling=CEILING):
     """Wait for `condition()` to become true, and return what it returned.
 
-    :param what: what is waited for; if a function, called when it has not come
-    :param meanwhile: called between two looks
-    :param ceiling: longest wait, for what may well not come [s]
+    :param what: name of the condition, or a function that is called after the timeout
+    :param meanwhile: called between two checks
+    :param ceiling: timeout [s]
     """
     end = time.monotonic() + ceiling
     while True:
@@ -34,7 +33,7 @@ def until(condition, what='', meanwhile=lambda: time.sleep(PERIOD), ceiling=CEIL
 
 @contextmanager
 def busy_loops(count):
-    """Provide processes that take all the time that they can get."""
+    """Provide processes that use all available processor time."""
     loops = [subprocess.Popen([sys.executable, '-c', 'while True: pass']) for _ in range(count)]
     try:
         yield

@@ -4,7 +4,7 @@
 
 
 def xacro_of(urdf: str) -> str:
-    """Return Xacro of the two-link arm whose lower link has the mass `mass`, and with it the URDF.
+    """Return a xacro of the two-link arm with lower mass `mass`, and the URDF for it.
 
     The mass of the upper link is the argument `upper_mass`, which has no default.
     """
