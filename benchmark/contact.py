@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact in this package and in others that pip installs: errors, times and residuals by scene.
+"""Contact in this package and in others from PyPI: errors, times and residuals by scene.
 
     benchmark/contact.py [--quick] [--only SCENE,...] [--engines NAME,...] [--timesteps H,...]
                          [--budget SECONDS] [--json FILE] [--from FILE.json]
@@ -9,8 +9,8 @@
                          [--plot docs/images/contact_front.png]
                          [--plot-all docs/images/contact_scenes.png]
 
-All engines run in turn on this machine, each scene in each of them in a process of its own. What
-is not installed, or cannot do a scene, is left out with the reason.
+All engines run in turn on this machine, each scene and engine in a separate process. Engines that
+are not installed, or do not support a scene, are omitted with the reason.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence, Tuple
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [path for path in (str(HERE), str(HERE.parent)) if path not in sys.path]
-# Numerical libraries must not help themselves to the other cores.
+# Numerical libraries must not use the other cores.
 for _variable in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(_variable, '1')
 
@@ -48,7 +48,7 @@ VARIANTS = {
     'rk4': ', Runge-Kutta',
     'event-driven': ', from event to event',
 }
-#: Scenes whose speed was promised, in multiples of MuJoCo's: boxes may be no slower.
+#: Scenes with a goal for speed, in multiples of MuJoCo's: boxes may be no slower.
 SPEEDS = {'pressing': 5.0, 'standing': 5.0, 'lying': 5.0, 'boxes': 1.0}
 Facts = Dict[str, Any]
 Key = Tuple[str, str]  # scene and variant
@@ -57,9 +57,9 @@ Key = Tuple[str, str]  # scene and variant
 def planned(
     names: Sequence[str], engines: Sequence[str], timesteps: Sequence[float]
 ) -> Tuple[List[Tuple[Scene, Engine, float]], List[Result]]:
-    """Return the runs of scenes in engines, other time steps than `TIMESTEP` for the front only.
+    """Return runs of scenes in engines; other time steps than `TIMESTEP` are for the front only.
 
-    :return: scene, engine and time step of each; and why there are none of other scenes
+    :return: scene, engine and time step of each; and the reasons for omitted scenes
     """
     runs, missing = [], []
     for name in names:
@@ -113,10 +113,7 @@ def table_of(facts: Facts) -> Dict[Key, Dict[str, Dict[str, Any]]]:
 
 
 def error_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
-    """Yield the errors by scene.
-
-    What it is, the goal, each engine's figure, whether the goal is reached.
-    """
+    """Yield the errors by scene: description, goal, figures of engines, whether it is reached."""
     for (name, variant), found in table_of(facts).items():
         for k, error in enumerate(facts['scenes'][name]['errors']):
             cells = [_error(found.get(column), k) for column in facts['columns']]
@@ -132,7 +129,7 @@ def error_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
 
 
 def _goal(error: Dict[str, Any], found: Dict[str, Dict[str, Any]], k: int) -> Tuple[str, float]:
-    """Return the goal of an error as text, and as the number that is not to be exceeded."""
+    """Return the goal of an error as text, and as an upper bound."""
     if error['best']:
         others = [r['errors'][k] for each, r in found.items() if each != OURS and r['errors']]
         return 'best', min((value for value in others if value is not None), default=math.inf)
@@ -147,7 +144,7 @@ def _error(result: Optional[Dict[str, Any]], k: int) -> str:
 
 
 def time_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
-    """Yield processor time of a step by scene [µs], and how many times MuJoCo's rate ours is."""
+    """Yield processor time of a step by scene [µs], and our speed-up relative to MuJoCo."""
     for (name, variant), found in table_of(facts).items():
         times = {each: 1e6 * result['step'] for each, result in found.items() if result['step']}
         ours, theirs, goal = times.get(OURS), times.get('MuJoCo'), SPEEDS.get(name)
@@ -184,7 +181,7 @@ def residual_rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
 
 
 def left_out(facts: Facts) -> List[str]:
-    """Return what was not measured, and why, a line for each reason."""
+    """Return omitted measurements, one line for each reason."""
     reasons: Dict[Tuple[str, str], List[str]] = {}
     for result in facts['results']:
         if result['skipped'] and result['timestep'] == TIMESTEP:
@@ -214,7 +211,7 @@ def tables(facts: Facts) -> Iterator[Tuple[str, Tuple[str, ...], List[Tuple[str,
 
 
 def verdicts(facts: Facts) -> str:
-    """Return how many goals are reached."""
+    """Return the number of reached goals."""
     found = [row[-1] for _, _, rows in tables(facts) for row in rows]
     return f'{found.count("PASS")} goals are reached, {found.count("BELOW")} are not'
 
@@ -256,11 +253,11 @@ def report(facts: Facts) -> Iterator[str]:
     yield from (f'not measured: {each}' for each in left_out(facts))
 
 
-# -- the whole ------------------------------------------------------------------------------------
+# -- main ----------------------------------------------------------------------------------------
 
 
 def peer_versions() -> Dict[str, str]:
-    """Return the versions of what is installed, by the names of pip."""
+    """Return the versions of installed packages, by their names on PyPI."""
     from importlib.metadata import PackageNotFoundError, version
 
     found = {}
@@ -273,7 +270,7 @@ def peer_versions() -> Dict[str, str]:
 
 
 def facts_of(results: Sequence[Result], quick: bool, names: Sequence[str]) -> Facts:
-    """Return all that tables and plot need, as JSON takes it."""
+    """Return the data of tables and plot, in types of JSON."""
     scenes = {}
     for name in names:
         try:
@@ -311,7 +308,7 @@ def facts_of(results: Sequence[Result], quick: bool, names: Sequence[str]) -> Fa
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says and print the tables."""
+    """Run the command line and print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--only', metavar='SCENE,...', help='scenes to measure (default: all)')
     parser.add_argument('--engines', metavar='NAME;...', help='engines, by semicolons')

@@ -22,7 +22,7 @@ _MARKS = {'single_calls': 'single', 'batches': 'batch'}  # in the plot, by secti
 
 
 def update(path: Path, facts: Dict[str, Any]) -> None:
-    """Replace what is between the markers of a Markdown file.
+    """Replace the text between the markers of a Markdown file.
 
     :raises ValueError: if the file has no markers
     """

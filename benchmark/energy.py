@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Energy and momentum that free motions gain or lose, by integrator.
+"""Drift of energy and momentum in free motions, by integrator.
 
     benchmark/energy.py [--document docs/simulation_accuracy.md]
 
-Robots without damping, friction and limits, so that nothing but the integrator changes either.
+Robots have no damping, friction and limits, so only the integrator changes energy and momentum.
 """
 
 from __future__ import annotations
@@ -38,13 +38,15 @@ SPINNER = """<robot name="spinner"><link name="box"><inertial><origin xyz="0.03 
 
 @dataclass(frozen=True)
 class Motion:
-    """A free motion and what is measured of it.
+    """A free motion and its error.
 
-    :param label: what moves, for how long, and what is measured with its unit
-    :param start: makes the simulator of an integrator, at the start of the motion
+    :param label: mechanism, duration, and quantity with its unit
+    :param start: function that returns the simulator with an integrator, at the start of the
+        motion
     :param steps: number of time steps
-    :param error: one number of the deviations of energy, momentum or both, (steps, 1 or 6)
-    :param quantity: what must not change, from robot, q and v, (1 or 6,)
+    :param error: function that reduces the deviations of the quantity, (steps, 1 or 6), to one
+        number
+    :param quantity: conserved quantity of robot, q and v, (1 or 6,)
     """
 
     label: str
@@ -87,7 +89,7 @@ def maximum(deviation: np.ndarray) -> float:
 
 
 def thrown(integrator: str, gravity: Tuple[float, float, float] = (0.0, 0.0, -9.81)) -> Simulator:
-    """Return the ANYmal after SimBenchmark's push: twice its weight upwards for a second."""
+    """Return the ANYmal after SimBenchmark's push: twice its weight upward for a second."""
     text = without_losses('anymal_b_simple_description/anymal')
     robot = Robot.from_urdf(text, floating_base=True, gravity=gravity)
     simulator = Simulator(robot, 1e-3, integrator)
@@ -101,7 +103,7 @@ def thrown(integrator: str, gravity: Tuple[float, float, float] = (0.0, 0.0, -9.
 
 
 def falling(name: str, q: List[float]) -> Callable[[str], Simulator]:
-    """Return what makes the simulator of an arm that begins at rest."""
+    """Return the function that makes the simulator of an arm that starts at rest."""
     robot = Robot.from_urdf(without_losses(name))
 
     def start(integrator: str) -> Simulator:
@@ -113,7 +115,7 @@ def falling(name: str, q: List[float]) -> Callable[[str], Simulator]:
 
 
 def spun(integrator: str) -> Simulator:
-    """Return the box that turns at 6 rad/s about its middle axis, at 10 ms a step."""
+    """Return a box that rotates at 6 rad/s about its intermediate axis, in steps of 10 ms."""
     robot = Robot.from_urdf(SPINNER, floating_base=True, gravity=(0.0, 0.0, 0.0))
     simulator = Simulator(robot, 1e-2, integrator)
     simulator.reset(v=[0.01, 6.0, 0.0, 0.1, 0.2, -0.1])
@@ -153,7 +155,7 @@ def markdown(found: Dict[str, List[float]]) -> Iterator[str]:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure, print the table, and put it into a document."""
+    """Measure, print the table, and write it into a document."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument(
         '--document',

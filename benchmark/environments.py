@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Speed of vector environments, beside Gymnasium's MuJoCo environments and `mujoco.rollout`.
+"""Speed of vector environments, compared with Gymnasium's MuJoCo ones and `mujoco.rollout`.
 
     benchmark/environments.py [--quick] [--document docs/learning.md]
 
@@ -40,11 +40,11 @@ HEAD = ('Environments', 'One thread [actions/s]', f'{machine()["cores"]} threads
 
 
 class Standing(SimulatorEnv):
-    """A legged robot whose servos hold it up; it ends where its trunk is low."""
+    """A legged robot on position servos; an episode ends when its trunk is low."""
 
     def __init__(self, robot: robots.RealRobot):
         model = Robot.from_urdf(robots.find(robot), floating_base=True)
-        # As the peers': no robot touches itself.
+        # As the peers': no self-contact.
         world = {'objects': {'floor': {'type': 'plane'}}, 'disable_collisions': [['robot'] * 2]}
         simulator = Simulator(model, 2e-3, 'semi_implicit', world=world)
         simulator.set_joint_pd(kp=200.0, kd=5.0)
@@ -53,7 +53,7 @@ class Standing(SimulatorEnv):
         self._low = 0.5 * self._begin[6]
 
     def start(self, rng: np.random.Generator) -> None:
-        """Begin on the feet, at rest."""
+        """Start on the feet, at rest."""
         self.simulator.reset(self._begin)
 
     def reward(self) -> float:
@@ -66,7 +66,7 @@ class Standing(SimulatorEnv):
 
     @property
     def middle(self) -> np.ndarray:
-        """Joint positions of the start [rad]."""
+        """Initial joint positions [rad]."""
         return self._begin[7:]
 
 
@@ -82,7 +82,7 @@ def rates(made: Dict[str, Tuple[Callable[[], Any], int]], rounds: int) -> Dict[s
 
 
 def stepping(environments: VectorEnv, actions: np.ndarray) -> Tuple[Callable[[], Any], int]:
-    """Return a call that takes actions in all environments, and their number."""
+    """Return a call that performs actions in all environments, and their number."""
     environments.reset(seed=1)
 
     def call() -> None:
@@ -94,7 +94,7 @@ def stepping(environments: VectorEnv, actions: np.ndarray) -> Tuple[Callable[[],
 
 
 def ours(robot: robots.RealRobot, threads: int) -> Tuple[Callable[[], Any], int]:
-    """Return what takes actions of one of our robots."""
+    """Return a call that performs actions of one of our robots."""
     environments = SimulatorVectorEnv([lambda: Standing(robot)] * COUNT, threads)
     middle = environments.get_attr('middle')[0]
     moves = np.random.default_rng(1).uniform(-0.1, 0.1, (ACTIONS, COUNT, middle.size))
@@ -102,7 +102,7 @@ def ours(robot: robots.RealRobot, threads: int) -> Tuple[Callable[[], Any], int]
 
 
 def theirs(name: str) -> Tuple[Callable[[], Any], int]:
-    """Return what takes actions of one of Gymnasium's robots."""
+    """Return a call that performs actions of one of Gymnasium's robots."""
     environments = SyncVectorEnv([lambda: gymnasium.make(name, disable_env_checker=True)] * COUNT)
     space = environments.single_action_space
     moves = np.random.default_rng(1).uniform(-1.0, 1.0, (ACTIONS, COUNT, space.shape[0]))
@@ -137,7 +137,7 @@ def measure(rounds: int) -> List[List[str]]:
 
 
 def main() -> None:
-    """Measure, print the table, and write it into a page if asked to."""
+    """Measure, print the table, and write it into a page on request."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument('--quick', action='store_true', help='measure for a shorter time')
     parser.add_argument('--document', type=Path, metavar='FILE', help='page to write it into')

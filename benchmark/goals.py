@@ -34,10 +34,10 @@ from rbd_ros.lookup.resources import resource_path  # noqa: E402
 EMBEDDED = ('six_axis_arm', 'two_link_arm', 'planar_3r', 'stanford_arm')
 REAL = ('panda', 'ur5_robot', 'xarm7', 'z1', 'so101')
 
-SETTLING = 0.5  # after the end of a motion, until the arm must rest where it should [s]
+SETTLING = 0.5  # after the end of a motion, until the arm must be at rest at its goal [s]
 FLOOR, FLOOR_WRONG = 1e-3, 0.02  # maximum error at rest, right model and wrong ones [rad or m]
-SAMPLES = 100_000  # configurations whose gradient of gravity is looked at
-WRONG = 0.2  # error of each mass, inertia and friction of the wrong models
+SAMPLES = 100_000  # configurations for the maximum gradient of gravity
+WRONG = 0.2  # relative error of each mass, inertia and friction of the wrong models
 
 PART = Part('measured goals', 'benchmark/goals.py')
 HEAD = (
@@ -48,11 +48,11 @@ HEAD = (
 
 @dataclass
 class Row:
-    """Results of one robot; errors are those of the worst joint and motion [rad or m].
+    """Results of one robot; errors are maxima over joints and motions [rad or m].
 
     :param robot: name of the robot
-    :param gravity: square root of the maximum eigenvalue of -H^-1 dg/dq [rad/s]: how fast the arm
-        falls away from where it stands, which stiffness without a model would have to beat
+    :param gravity: square root of the maximum eigenvalue of -H^-1 dg/dq [rad/s]: rate at which the
+        arm falls from an equilibrium, a lower bound on the bandwidth of control without a model
     :param peak: maximum error during the motions, with the right model
     :param rest: maximum error at rest, with the right model
     :param peak_wrong: maximum error during the motions, with the worst of the wrong models
@@ -68,7 +68,7 @@ class Row:
 
     @property
     def holds(self) -> bool:
-        """True if both floors hold."""
+        """Whether both floors hold."""
         return self.rest <= FLOOR and self.rest_wrong <= FLOOR_WRONG
 
     def cells(self) -> List[str]:
@@ -140,7 +140,7 @@ def markdown(rows: List[Row]) -> Iterator[str]:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says and print the table."""
+    """Run the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument(
         '--robots',

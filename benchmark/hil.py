@@ -7,9 +7,9 @@
                      [--cycles 1000000] [--runs 1000] [--pairs 1000] [--steps 100000000]
                      [--json FILE] [--with FILE] [--document docs/measurements.md]
 
-Exit code 1 if a goal is not reached. Wants Linux, a C compiler, fmpy, and a machine with nothing
-else to do: lockstep takes five minutes, campaigns a quarter of an hour, those of
-processes and the soak half an hour each.
+Exit code 1 if a goal is not reached. Needs Linux, a C compiler, fmpy, and an otherwise idle
+machine: lockstep takes five minutes, campaigns a quarter of an hour, those of processes and the
+soak half an hour each.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ Progress = Callable[[int, int], None]
 
 
 def progress_of(part: str, shown: bool) -> Progress:
-    """Return the function that shows how far a part is, on standard error."""
+    """Return a function that shows the progress of a part on standard error."""
     last = [-1]
 
     def on_progress(done: int, of: int) -> None:
@@ -54,7 +54,7 @@ def progress_of(part: str, shown: bool) -> Progress:
 
 
 def measure(arguments: argparse.Namespace, parts: List[str], folder: Path) -> List[Figure]:
-    """Measure what the command line asks for.
+    """Measure the parts of the command line.
 
     :raises RuntimeError: if a run fails
     """
@@ -133,7 +133,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says, print the table and judge."""
+    """Run the command line, print the table and return the exit code."""
     reader = parser()
     arguments = reader.parse_args(argv)
     parts = arguments.parts.split(',')

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics of arms beside Pinocchio, Robotics Toolbox and ikpy.
+"""Inverse kinematics of arms, compared with Pinocchio, Robotics Toolbox and ikpy.
 
     benchmark/inverse_kinematics.py [--document docs/inverse_kinematics.md] [--poses 10000]
                                     [--seconds 20] [--robots UR5,Panda]
@@ -10,9 +10,9 @@
 
 Poses are those of uniformly random configurations within the joint limits. A pose counts as
 reached if the solution is within the limits, and the frame within 1e-5 m and 1e-3 rad of it. All
-solvers get the same poses, the peers as many as they manage in some seconds. Times are those of a
-call from Python on one core, by the clock of the process, and for a batch by the wall. Exit code 1
-if rbd_ros reaches less than 99.5 % of the poses of a robot, or its median is above 50 us.
+solvers get the same poses, the peers as many as they solve in some seconds. Times are those of a
+call from Python on one core, in processor time, and of a batch in wall-clock time. Exit code 1 if
+rbd_ros reaches less than 99.5 % of the poses of a robot, or its median is above 50 us.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ Solve = Callable[[np.ndarray], np.ndarray]
 
 @dataclass(frozen=True)
 class Arm:
-    """A robot, its tip, and what TRAC-IK's authors publish for it.
+    """A robot, its tip, and figures published by TRAC-IK's authors.
 
-    :param published: part of the poses that TRAC-IK reaches, and its mean time [s], by the README
-        of bitbucket.org/traclabs/trac_ik: 10 000 poses, two threads, 5 ms for each
+    :param published: fraction of the poses that TRAC-IK reaches, and its mean time [s], by the
+        README of bitbucket.org/traclabs/trac_ik: 10 000 poses, two threads, 5 ms for each
     """
 
     robot: Optional[RealRobot]
@@ -105,7 +105,7 @@ def iiwa() -> str:
 
 
 class Joint(NamedTuple):
-    """A joint of a chain: where it is on its parent, its axis (None if fixed) and its limits."""
+    """A joint of a chain: its pose on its parent, its axis (None if fixed) and its limits."""
 
     origin: np.ndarray
     rpy: Tuple[float, ...]
@@ -114,14 +114,14 @@ class Joint(NamedTuple):
 
     @property
     def place(self) -> np.ndarray:
-        """The pose of the joint on its parent, (4, 4)."""
+        """Pose of the joint on its parent, (4, 4)."""
         pose = np.eye(4)
         pose[:3, :3], pose[:3, 3] = Rotation.from_euler('xyz', self.rpy).as_matrix(), self.origin
         return pose
 
 
 def chain(path: Path, tip: str) -> Tuple[str, List[Joint]]:
-    """Return the first link and the joints that lead from it to the tip, for the peers."""
+    """Return the first link and the joints from it to the tip, for the peers."""
     parents = {j.find('child').get('link'): j for j in ElementTree.parse(path).findall('joint')}
     joints: List[Joint] = []
     while tip in parents:
@@ -145,11 +145,11 @@ def chain(path: Path, tip: str) -> Tuple[str, List[Joint]]:
     return tip, joints
 
 
-# -- solvers: each takes the arm, and returns what solves for a pose, from a start
+# -- solvers: functions of an arm that return a function of a pose and a start
 
 
 def rbd_ros_solver(robot: Robot, tip: str, path: Path) -> Solve:
-    """Return ours, with its defaults: to 1e-9 m and rad."""
+    """Return our solver with its defaults: to 1e-9 m and rad."""
     frame = robot.frame(tip)
     return lambda pose: frame.inverse_kinematics(pose).q
 
@@ -159,13 +159,13 @@ def pinocchio_solver(robot: Robot, tip: str, path: Path) -> Solve:
     pin = importlib.import_module('pinocchio')
     model = pin.buildModelFromUrdf(str(path))
     data, frame, joints = model.createData(), model.getFrameId(tip), list(model.joints)[1:]
-    # Joints without limits are given by cosine and sine.
+    # Positions of joints without limits are cosine and sine.
     start = pin.neutral(model)
     for joint, angle in zip(joints, middle(robot)):
         if joint.nq == 1:
             start[joint.idx_q] = angle
     damping = 1e-12 * np.eye(6)
-    # It knows no limits; whole turns are taken back for it.
+    # It ignores limits; whole turns are removed afterwards.
     wide = robot.upper_limits - robot.lower_limits >= 2 * pi - 1e-6
 
     def solve(pose: np.ndarray) -> np.ndarray:
@@ -203,7 +203,7 @@ def toolbox_solver(robot: Robot, tip: str, path: Path) -> Solve:
             parts.append(toolbox.ET.Rz(qlim=np.array(joint.limits)))
             parts.append(toolbox.ET.SE3(turn.T))
     solver = toolbox.ETS(parts)
-    # Half of the squared error: that of 4.5e-6 m.
+    # Half of the squared error, that of 4.5e-6 m.
     return lambda pose: np.asarray(solver.ik_LM(pose, tol=1e-11).q)
 
 
@@ -243,7 +243,7 @@ def middle(robot: Robot) -> np.ndarray:
 
 
 class Solver(NamedTuple):
-    """A solver by name, and what makes it for an arm."""
+    """A solver by name, and the function that makes it for an arm."""
 
     label: str
     make: Callable[[Robot, str, Path], Solve]
@@ -257,12 +257,12 @@ SOLVERS = (
 )
 
 
-# -- measuring
+# -- measurement
 
 
 def is_reached(robot: Robot, tip: str, q: np.ndarray, pose: np.ndarray) -> bool:
-    """Return whether a solution is one: within the limits, and near enough."""
-    q = np.r_[q, middle(robot)[len(q) :]]  # joints behind the tip, such as fingers
+    """Return whether a solution is within the limits and the tolerances."""
+    q = np.r_[q, middle(robot)[len(q) :]]  # joints beyond the tip, such as fingers
     if (q < robot.lower_limits - BOUND).any() or (q > robot.upper_limits + BOUND).any():
         return False
     T = robot.frame(tip).pose(q)
@@ -271,7 +271,7 @@ def is_reached(robot: Robot, tip: str, q: np.ndarray, pose: np.ndarray) -> bool:
 
 
 def measure(name: str, poses: int, seconds: float, progress: Progress) -> Iterator[Dict[str, Any]]:
-    """Yield the facts of each solver on an arm: label, poses, part reached, median, mean [s]."""
+    """Yield the facts of each solver on an arm: label, poses, part solved, median, mean [s]."""
     arm = ARMS[name]
     with tempfile.TemporaryDirectory() as folder:
         if arm.robot is None:
@@ -296,7 +296,7 @@ def measure(name: str, poses: int, seconds: float, progress: Progress) -> Iterat
                 q = solve(pose)
                 times.append(time.process_time() - begun)
                 reached += is_reached(robot, arm.tip, q, pose)
-                # Ours does all of them, which takes less.
+                # Ours solves all of them, in less time.
                 if solver.make is not rbd_ros_solver and time.perf_counter() > end:
                     break
             yield {
@@ -356,7 +356,7 @@ def markdown(facts: List[Dict[str, Any]]) -> Iterator[str]:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure, print the table, and put it into a document."""
+    """Measure, print the table, and write it into a document."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--document', metavar='FILE.md', help='put the table into this file')
     parser.add_argument('--poses', type=int, default=10_000, help='poses of a robot')

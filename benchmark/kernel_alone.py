@@ -2,10 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The kernel alone against Pinocchio's C++, compiled for this CPU: no Python on either side.
 
-Our machine code is called from a loop that is compiled for the purpose (a dozen lines of LLVM);
-Pinocchio from pinocchio_kernel.cpp, in its own process, which runs one block after
-another, so that the two alternate. Both go round the same number of states and read their own
-processor time.
+Our machine code is called from a compiled loop (a dozen lines of LLVM), Pinocchio from
+pinocchio_kernel.cpp in a separate process, which runs block by block, so the two alternate. Both
+iterate over the same number of states and read their own processor time.
 """
 
 from __future__ import annotations
@@ -36,7 +35,7 @@ FLAGS = (
     '-march=native',
     '-DNDEBUG',
     '-w',
-    # as in Pinocchio's own CMake targets
+    # as in Pinocchio's CMake targets
     '-DBOOST_MPL_LIMIT_LIST_SIZE=30',
     '-DBOOST_MPL_LIMIT_VECTOR_SIZE=30',
     '-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS',
@@ -69,13 +68,13 @@ done:
 
 
 class Unavailable(RuntimeError):
-    """The comparison cannot be made here; the message says why."""
+    """The comparison is not possible; the message has the reason."""
 
 
 def build(announce=lambda text: None) -> Path:
-    """Compile the peer's program, or find it compiled.
+    """Compile the peer's program, unless it is compiled already.
 
-    :param announce: called when the compiler is started, which takes minutes
+    :param announce: called before compilation, which takes minutes
     :raises Unavailable: if a compiler, Eigen or Pinocchio's headers are missing
     """
     compiler = next(
@@ -171,11 +170,11 @@ class _Peer:
 
 
 class _Ours:
-    """Code of ours in a compiled loop.
+    """Our code in a compiled loop.
 
-    :param robot: what it computes with
-    :param function: name of what it computes
-    :param address: of a function of two pointers, to all inputs and to all outputs
+    :param robot: robot of the kernel
+    :param function: name of the function
+    :param address: address of a function of two pointers, to all inputs and to all outputs
     """
 
     def __init__(self, robot: Robot, function: str, address: int):
@@ -213,7 +212,7 @@ def kernel_address(robot: Robot, function: str, folder: str) -> int:
 
 
 def generated_address(robot: Robot, function: str, folder: str) -> int:
-    """Return the address of what `rbd_ros codegen` writes, compiled like Pinocchio.
+    """Return the address of the C code of `rbd_ros codegen`, compiled like Pinocchio.
 
     :raises Unavailable: if there is no compiler
     """
@@ -244,7 +243,7 @@ def measure(
 ) -> Comparison:
     """Compare one function of a robot.
 
-    :param code: gives the address of our code, from robot, function, and a folder to work in
+    :param code: returns the address of our code, given robot, function, and a temporary folder
     """
     with tempfile.TemporaryDirectory(prefix='rbd_ros-bench-') as folder:
         ours = _Ours(robot, function, code(robot, function, folder))
@@ -263,7 +262,7 @@ def measure(
 
 
 def reason_against() -> Optional[str]:
-    """Return why there is no machine code of ours to measure, in words; None if there is."""
+    """Return why our machine code is unavailable; None if it is available."""
     from rbd_ros.compiler import unavailable_reason
 
     return unavailable_reason()

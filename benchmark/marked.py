@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Parts of Markdown files that benchmarks write, between two marked lines.
 
-The second line has a digest of what is between them, so that a test tells a page that was printed
-from one that was edited.
+The second line has a digest of the text between them, so a test distinguishes generated pages from
+edited ones.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PART = re.compile(
 class Part:
     """A part of a page that a command writes.
 
-    :param name: what it has, as its marked lines say
+    :param name: content, as named in its marked lines
     :param command: path of the command, from the root of the repository
     """
 
@@ -49,7 +49,7 @@ class Part:
 
     @property
     def blank(self) -> str:
-        """The marked lines with nothing between them: what a new page gets."""
+        """Marked lines of an empty part, for a new page."""
         return f'{self._begin}\n\n\n\n<!-- end of the {self.name}, {digest("")} -->'
 
     @property

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The robots of the benchmark as MuJoCo's models."""
+"""The robots of the benchmark as MuJoCo models."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FRICTION = 0.8
 
 
 def load() -> Any:
-    """Return the MuJoCo, with its rollouts.
+    """Return the module of MuJoCo, with its rollouts.
 
     :raises ImportError: if it is not installed
     """
@@ -35,8 +35,8 @@ def model(path: Path, timestep: float, floating_base: bool, ground: bool) -> Any
     :param path: the URDF
     :param timestep: h [s]
     :param floating_base: whether the root link moves freely
-    :param ground: whether it touches the ground z <= 0, by its shapes that are no meshes; if not,
-        it touches nothing
+    :param ground: whether its primitive shapes collide with the ground z <= 0; otherwise there is
+        no contact
     """
     return model_of(path.read_text(encoding='utf-8'), timestep, floating_base, ground)
 
@@ -46,16 +46,16 @@ def model_of(
 ) -> Any:
     """Return the model of the text of a URDF; other arguments are those of `model`.
 
-    :param height: of the ground [m]
+    :param height: height of the ground [m]
     """
     mujoco = load()
     text = text.replace('"world"', '"world_link"')
-    # Meshes are not where the URDF says; what they look like does not matter here.
+    # Meshes are not at the paths of the URDF, and not needed here.
     for kind in ('visual', 'collision'):
         text = re.sub(
             rf'<{kind}\b(?:(?!</{kind}>).)*?<mesh\b.*?</{kind}>', '', text, flags=re.DOTALL
         )
-    # Of a link that weighs a milligram: no inertia that a body can have.
+    # For a link of a milligram, whose inertia is physically impossible.
     text = re.sub(r'(ixy|ixz|iyz)="1e-6"', r'\1="0"', text)
     spec = mujoco.MjSpec.from_string(text.replace('</robot>', f'{_OPTIONS}</robot>'))
     spec.option.timestep = timestep
@@ -64,7 +64,7 @@ def model_of(
         for body in list(spec.worldbody.bodies):
             body.add_freejoint(name='floating_base')
     for geometry in spec.geoms:
-        # Of those that may touch: the robot and the ground, not the robot and itself.
+        # Contact between robot and ground, without self-contact.
         geometry.contype, geometry.conaffinity = int(ground), 0
         geometry.friction[0] = _FRICTION
     if ground:
@@ -75,11 +75,9 @@ def model_of(
 
 
 def states(theirs: Any, ours: Robot, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the states as `mujoco.rollout` takes them.
+    """Return states for `mujoco.rollout`: time, positions and velocities, (B, 1 + nq + nv).
 
-    Time, positions and velocities, (B, 1 + nq + nv).
-
-    Joints that mimic others, which MuJoCo does not know, are where they should be at rest.
+    Mimic joints, which MuJoCo lacks, are at their positions at rest.
 
     :param theirs: MuJoCo's model
     :param ours: the same robot

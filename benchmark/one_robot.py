@@ -6,8 +6,8 @@
     benchmark/one_robot.py [ROBOT] [--floating-base] [--functions NAME,...] [--batch N] [--quick]
                            [--json] [--plot FILE]
 
-A robot is whatever the commands of rbd_ros take: a file, xacro, a package URI, a name, or - for
-standard input. Exit code 1 if it cannot be used.
+A robot is given as for the commands of rbd_ros: a file, xacro, a package URI, a name, or - for
+standard input. Exit code 1 if it is invalid.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 class _description:
-    """Context manager with the path of a description, which other processes read, too."""
+    """Context manager with the path of a description, for other processes."""
 
     def __init__(self, robot: Optional[str], xacro_arguments: Sequence[str] = ()):
         self._robot, self._folder = robot, None
@@ -139,7 +139,8 @@ class _description:
             self._folder.cleanup()
 
 
-# -- measuring ------------------------------------------------------------------------------------
+# -- measurement
+# ------------------------------------------------------------------------------------
 
 
 def measure(
@@ -157,7 +158,7 @@ def measure(
     :param functions: names of the functions
     :param batch: number of states in a batch
     :param quick: whether to measure for a shorter time, and no first calls
-    :param progress: whether to show what is being measured; None: only on a terminal
+    :param progress: whether to show progress; None: only on a terminal
     :return: facts in the types of JSON; times per state in nanoseconds, first calls in seconds
     """
     robot = Robot.from_urdf(path, floating_base=floating_base)
@@ -319,15 +320,15 @@ def _text_row(row: Dict[str, Any]) -> Tuple[str, ...]:
 
 
 def _saved(count: Dict[str, int], itself: Dict[str, int]) -> float:
-    """Return the share of the arithmetic that the equivalent model saves."""
+    """Return the fraction of arithmetic that the equivalent model saves."""
     ours, more = (x['multiplications'] + x['additions'] for x in (count, itself))
     return 1.0 - ours / more if more else 0.0
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure what the command line says.
+    """Measure by the command line.
 
-    :return: 0; 1 if the robot or a value cannot be used
+    :return: 0; 1 if the robot or a value is invalid
     """
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     add_arguments(parser)

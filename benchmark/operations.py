@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operation counts of kernels and texts, beside what books and papers print.
+"""Operation counts of kernels and algorithms, compared with published ones.
 
     benchmark/operations.py [--no-clock] [--document docs/measurements.md]
 
-Chains are those that printed formulas are for: n hinges with all Denavit-Hartenberg numbers, and
-general inertias. Counts are those of the compiler's programs; sines and cosines are free, as they
-are in print, and a division counts as a multiplication. Nothing is measured but where the
-articulated-body algorithm overtakes the inertia matrix by the clock.
+Chains are those of published formulas: n hinges with all Denavit-Hartenberg numbers, and general
+inertias. Counts are those of the compiler's programs; sines and cosines are free, as in
+publications, and a division counts as a multiplication. Only the crossover of the articulated-body
+algorithm and the inertia matrix is measured in time.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ PART = Part('counted operations', 'benchmark/operations.py')
 HEAD = ('what', 'of', 'ours m', 'a', 'printed m', 'a', 'printed by', '')
 
 Pair = Tuple[float, float]
-#: Coefficients of a polynomial in n, from the constant upwards: of multiplications, of additions.
+#: Coefficients of a polynomial in n, from the constant upward: of multiplications, of additions.
 Formula = Tuple[Sequence[float], Sequence[float]]
 
 INVERSE_DYNAMICS: Dict[str, Formula] = {
@@ -104,13 +104,13 @@ TABLE_A5: Dict[str, Pair] = {
 
 @dataclass(frozen=True)
 class Line:
-    """A count beside a printed one.
+    """A count, with a published one.
 
-    :param what: what is computed
-    :param of: of how many joints, or 'one operation'
+    :param what: computed quantity
+    :param of: number of joints, or 'one operation'
     :param ours: multiplications, divisions among them, and additions
-    :param printed: the same in print
-    :param source: where it is printed
+    :param printed: the same in the publication
+    :param source: the publication
     """
 
     what: str
@@ -121,7 +121,7 @@ class Line:
 
     @property
     def verdict(self) -> str:
-        """True if ours are as many in sum, or fewer."""
+        """Whether our sum is not larger."""
         ours, printed = sum(self.ours), sum(self.printed)
         return 'fewer' if ours < printed else 'equal' if ours == printed else 'more'
 
@@ -133,16 +133,13 @@ class Line:
 
 
 def printed(formula: Formula, n: int) -> Pair:
-    """Return the multiplications and additions of a printed formula for n joints."""
+    """Return the multiplications and additions of a published formula for n joints."""
     m, a = (sum(c * n**k for k, c in enumerate(part)) for part in formula)
     return m, a
 
 
 def printed_by_inertia_matrix(n: int) -> float:
-    """Return all operations of forward dynamics by the inertia matrix.
-
-    The best rows of B table 10.1.
-    """
+    """Return operations of forward dynamics by inertia matrix, the best rows of B table 10.1."""
     parts = (INVERSE_DYNAMICS['B table 10.1'], INERTIA_MATRIX['B table 10.1'], SOLUTION)
     return sum(sum(printed(part, n)) for part in parts)
 
@@ -153,7 +150,7 @@ def printed_by_articulated_bodies(n: int) -> float:
 
 
 def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> Optional[int]:
-    """Return number of joints from which the second takes less than the first, up to a hundred."""
+    """Return the number of joints from which the second is cheaper, up to a hundred."""
     less = [second(n) < first(n) for n in range(1, 100)]
     if not less[-1]:
         return None
@@ -171,10 +168,7 @@ def crossing(first: Callable[[int], float], second: Callable[[int], float]) -> O
 def by_inertia_matrix(
     model: Model, q: Sequence[Any], qd: Sequence[Any], tau: Sequence[Any]
 ) -> List[Any]:
-    """Return the forward dynamics by the joint-space inertia matrix.
-
-    Which kernels of trees do not use.
-    """
+    """Return the forward dynamics by inertia matrix, which kernels of trees do not use."""
     return forward_dynamics_by_inertia_matrix(model, q, qd, tau)
 
 
@@ -194,7 +188,7 @@ def kernel(algorithm: Any, n: int, chain: Callable[[int], Any] = general_chain) 
 def inertia_matrix_by_screws(n: int) -> Pair:
     """Return the operations of the inertia matrix in Denavit-Hartenberg frames."""
     bodies, graph = screw_tree(general_chain(n)), Graph()
-    # Chains take no general transforms E and r.
+    # Chains have no general transforms E and r.
     states = [ScrewState(*graph.inputs(f'joint{i}', 2), E=(), r=()) for i in range(n)]
     return pair(graph.count([x for line in crba_by_screws(bodies, states) for x in line]))
 
@@ -296,7 +290,7 @@ def lines() -> Iterator[Line]:
 
 
 def crossings() -> List[str]:
-    """Return where one way to forward dynamics overtakes the other, in print and here."""
+    """Return the crossovers of both methods of forward dynamics, published and ours."""
     by_matrix = {n: sum(kernel(by_inertia_matrix, n)) for n in range(2, 25)}
     by_bodies = {n: sum(kernel('forward_dynamics', n)) for n in by_matrix}
     by_screws = {n: sum(forward_dynamics_in_three_steps(n)) for n in by_matrix}
@@ -315,10 +309,7 @@ def crossings() -> List[str]:
 
 
 def crossing_by_the_clock(sizes: Sequence[int] = tuple(range(4, 21, 2))) -> str:
-    """Return the number of joints from which the articulated-body kernel takes less time.
-
-    For one state.
-    """
+    """Return the number of joints from which the articulated-body kernel is faster."""
     faster = []
     for n in sizes:
         robot, rng = Robot(general_chain(n)), np.random.default_rng(n)
@@ -335,7 +326,7 @@ def crossing_by_the_clock(sizes: Sequence[int] = tuple(range(4, 21, 2))) -> str:
 
 
 def _time(function: Callable[..., Any], state: Any, seconds: float = 0.005) -> float:
-    """Return the least time of a call in some blocks of a hundred [s]."""
+    """Return the minimum time of a call in some blocks of a hundred [s]."""
     best, end = float('inf'), time.process_time() + seconds
     while time.process_time() < end:
         start = time.perf_counter()
@@ -346,7 +337,7 @@ def _time(function: Callable[..., Any], state: Any, seconds: float = 0.005) -> f
 
 
 def general_frames() -> str:
-    """Return what chains cost whose axes are along no axis of the description's frames."""
+    """Return the counts of chains with axes along no axis of the description's frames."""
     numbers = ', '.join(
         f'{name} {sum(kernel(name, 6, random_chain)):.0f}'
         for name in ('inverse_dynamics', 'mass_matrix', 'forward_dynamics')

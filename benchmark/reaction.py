@@ -4,9 +4,9 @@
 
     python benchmark/reaction.py --rounds 10
 
-A process of its own sends states to a torque node, or commands to the simulator, or answers a
-bridge, at 1 kHz and notes when it did so last, all being well; the time ends when this process has
-received what the node does about it: the last torque, zero, or a state in which the command is no
+A separate process sends states to a torque node, or commands to the simulator, or answers a
+bridge, at 1 kHz, and records the time of the last good message. The reaction time ends when this
+process receives the node's reaction: the last torque, zero, or a state in which the command is no
 longer followed. It prints a table for docs/safety.md.
 """
 
@@ -31,7 +31,7 @@ sys.path[:0] = [str(ROOT / 'test'), str(ROOT)]
 from support.limited_arm import limited_arm  # noqa: E402
 import yaml  # noqa: E402
 
-#: Of the torque node gravity_compensation.
+#: Parameters of the torque node gravity_compensation.
 OF_STATES = (
     'states end',
     'not a number',
@@ -47,16 +47,13 @@ POSE = (0.3, -1.1)
 
 
 def shared(folder: Path) -> mmap.mmap:
-    """Return what both processes see.
-
-    The time of the last message, all being well, and what fails.
-    """
+    """Return shared memory: the time of the last good message, and the kind of failure."""
     with open(folder / 'last', 'r+b') as file:
         return mmap.mmap(file.fileno(), 16)
 
 
 def publish(folder: str, kind: str) -> None:
-    """Send good states, then fail in a way; runs in a process of its own."""
+    """Send good states, then fail in a way; runs in a separate process."""
     import rclpy
     from sensor_msgs.msg import JointState
 
@@ -81,7 +78,7 @@ def publish(folder: str, kind: str) -> None:
             continue
         message = bad if fails and not kind.startswith('two') else good
         message.header.stamp = node.get_clock().now().to_msg()
-        # of excess speed, the first bad state is what is answered
+        # the first state with excess speed is the bad one
         if not fails or (kind == 'excess speed' and last[9] == 0):
             last[:8] = struct.pack('d', time.monotonic())
             last[9] = fails
@@ -94,7 +91,7 @@ def publish(folder: str, kind: str) -> None:
 
 
 def answer(folder: str, port: str) -> None:
-    """Answer the states of a bridge, as a program behind UDP; runs in a process of its own."""
+    """Answer the states of a bridge over UDP; runs in a separate process."""
     import numpy as np
 
     from rbd_ros.hil.controllers.udp_packets import ANSWER_HEAD, ANSWER_MAGIC, STATE_HEAD, VERSION
@@ -111,7 +108,7 @@ def answer(folder: str, port: str) -> None:
 
 
 def command(folder: str, kind: str) -> None:
-    """Command the simulator; runs in a process of its own."""
+    """Command the simulator; runs in a separate process."""
     import rclpy
     from sensor_msgs.msg import JointState
 
@@ -127,11 +124,11 @@ def command(folder: str, kind: str) -> None:
 
 
 class Rig:
-    """A node, a process that it hears, and what it sends.
+    """A node, the process that it subscribes to, and its output.
 
-    :param folder: for files
+    :param folder: folder for files
     :param module: name of the node
-    :param topic: of what it sends
+    :param topic: topic of its output
     :param parameters: those of the node
     """
 
@@ -162,10 +159,10 @@ class Rig:
             self._rclpy.spin_once(self.node, timeout_sec=0.01)
 
     def measure(self, kind: str, role: str = '--publish', word: str = '') -> float:
-        """Time from the last message, all being well, to the receipt of the last torque [s].
+        """Return the time from the last good message to the receipt of the last torque [s].
 
-        :param kind: what fails
-        :param role: what the other process does
+        :param kind: kind of failure
+        :param role: function of the other process
         :param word: its second argument, instead of `kind`
         """
         path = self._folder / 'last'
@@ -189,7 +186,7 @@ class Rig:
             publisher.wait()
 
     def activate_again(self) -> None:
-        """Go on after a cut-off."""
+        """Activate the node after a cut-off."""
         from lifecycle_msgs.srv import ChangeState
 
         client = self.node.create_client(ChangeState, f'{self._module}/change_state')
@@ -201,7 +198,7 @@ class Rig:
         self.node.destroy_client(client)
 
     def close(self) -> None:
-        """End the node."""
+        """Stop the node."""
         self._process.terminate()
         self._process.wait()
         self.node.destroy_node()
@@ -244,7 +241,7 @@ def _without_program(folder: Path, common: Dict[str, Any], rounds: int) -> List[
         'response_timeout': 0.5 * TIMEOUT,
         'state_timeout': TIMEOUT,
     }
-    # With a file of its own: times are those of the program.
+    # With a separate file: times are those of the program.
     beside = folder / 'robot'
     beside.mkdir()
     (beside / 'last').write_bytes(bytes(16))

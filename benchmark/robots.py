@@ -13,7 +13,7 @@ from typing import Optional
 class RealRobot:
     """A robot of the benchmark.
 
-    :param name: what people call it
+    :param name: its name in tables
     :param file: URDF below the folder of robots
     :param floating_base: whether its root link moves freely
     """
@@ -27,14 +27,14 @@ UR5 = RealRobot('UR5', 'ur_description/urdf/ur5_robot.urdf')
 PANDA = RealRobot('Panda', 'panda_description/urdf/panda.urdf')
 TALOS = RealRobot('Talos', 'talos_data/robots/talos_full_v2.urdf', floating_base=True)
 G1 = RealRobot('Unitree G1', 'g1_description/urdf/g1_29dof_rev_1_0.urdf', floating_base=True)
-# The same robot with simple grippers: no mimic joints, so the peer has the same joints as we have.
+# The same robot with simple grippers: without mimic joints, the peer has the same joints.
 TALOS_REDUCED = RealRobot(
     'Talos reduced', 'talos_data/robots/talos_reduced.urdf', floating_base=True
 )
 GO1 = RealRobot('Unitree Go1', 'go1_description/urdf/go1.urdf', floating_base=True)
 ANYMAL = RealRobot('ANYmal', 'anymal_b_simple_description/robots/anymal.urdf', floating_base=True)
 PR2 = RealRobot('PR2', 'pr2_description/urdf/pr2.urdf', floating_base=True)
-# With shapes that are no meshes, for distances.
+# With primitive shapes, for distances.
 PANDA_CAPSULES = RealRobot('Panda of capsules', 'panda_description/urdf/panda_collision.urdf')
 ALLEGRO = RealRobot('Allegro hand', 'allegro_hand_description/urdf/allegro_left_hand.urdf')
 ALL = (UR5, PANDA, TALOS, TALOS_REDUCED, G1)
@@ -42,7 +42,7 @@ EVERY = (*ALL, GO1, PANDA_CAPSULES, ALLEGRO)
 
 
 def cmeel_prefix() -> Optional[Path]:
-    """Return the folder with what Pinocchio's pip packages bring: headers, libraries, robots."""
+    """Return the folder of Pinocchio's pip packages: headers, libraries, robots."""
     places = [Path(entry) / 'cmeel.prefix' for entry in sys.path if entry]
     spec = importlib.util.find_spec('pinocchio')
     if spec is not None and spec.origin:

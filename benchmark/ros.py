@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cost of the nodes at 1 kHz, beside bare loops that only take and publish the same messages.
+"""Cost of the nodes at 1 kHz, compared with bare loops that only receive and publish messages.
 
     benchmark/ros.py [--parts loops,real_time,endurance,start] [--nodes simulator,...] [--quick]
                      [--messages 10000000] [--json FILE] [--plot FILE.png]
                      [--document docs/measurements.md]
 
-Besides: whether the simulator keeps time, what many messages leave behind, and how long a start
-takes. Exit code 1 if a goal is not reached. Wants Linux and a machine with nothing else to do.
+Further parts are real-time deadlines of the simulator, endurance with many messages, and start
+time. Exit code 1 if a goal is not reached. Needs Linux and an otherwise idle machine.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ PART = Part('measured nodes', 'benchmark/ros.py')
 
 
 def measure(arguments: argparse.Namespace, nodes: List[str], parts: List[str]) -> List[Row]:
-    """Measure what the command line asks for.
+    """Measure the parts of the command line.
 
-    :raises RuntimeError: if a process does not come up, or ends
+    :raises RuntimeError: if a process does not start, or ends
     """
     progress = Progress(arguments.progress, 0)
     rows: List[Row] = []
@@ -97,7 +97,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says and print the table."""
+    """Run the command line and print the table."""
     reader = parser()
     arguments = reader.parse_args(argv)
     chosen = {}

@@ -1,15 +1,14 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Other side of a node under many messages, which the node has to answer without losing any.
+"""Counterpart of a node under many messages, which the node must answer without loss.
 
-    ros_endurance.py WANTED JOINT ...       WANTED: what endurance.py asks for, as JSON
+    ros_endurance.py WANTED JOINT ...       WANTED: options of endurance.py, as JSON
 
-A torque node and trajectory_feedforward get the next message when they have answered the last
-one; the simulator is in lockstep, and each of its states gets a command. After `warm` messages,
-the node's counters and its memory are noted, and again after `messages` more, or after `seconds`
-if that is sooner; the warm-up ends after `warm_seconds` at the latest. The last line printed is
-what was found, as JSON.
+A torque node and trajectory_feedforward receive the next message after their response to the last
+one; the simulator is in lockstep, and each of its states is answered by a command. The node's
+counters and memory are recorded after `warm` messages, at most after `warm_seconds`, and again
+after `messages` more, at most after `seconds`. The last line of output is the result, as JSON.
 """
 
 from __future__ import annotations
@@ -37,22 +36,22 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from rbd_ros.wire import JointStateWriter
 
 PERIOD_NS = 1_000_000  # between the stamps of two messages
-PATIENCE_NS = 5_000_000_000  # for an answer
-BEGIN_NS = 50_000_000  # for one while nobody may be there
-START_TIMEOUT = 300.0  # for a node that has to compile [s]
-SAMPLE_PERIOD = 0.1  # between two looks at the memory [s]
-MAX_LOST = 10  # messages, after which it is of no use to go on
-DIFFERENT = 1000  # messages that differ
-SETTLED = 2  # reports after which a counter has settled
+PATIENCE_NS = 5_000_000_000  # for a response
+BEGIN_NS = 50_000_000  # for a response while the node may not be connected
+START_TIMEOUT = 300.0  # for a node that compiles [s]
+SAMPLE_PERIOD = 0.1  # between two samples of the memory [s]
+MAX_LOST = 10  # messages, after which the run ends
+DIFFERENT = 1000  # different messages
+SETTLED = 2  # reports after which counters have settled
 
 
 class Answers:
-    """Messages that are answered one by one, with their own stamp.
+    """Messages that are answered one by one, with the stamp of the message.
 
     :param node: this process' node
     :param kind: type of messages and answers
     :param topics: topic of messages, topic of answers
-    :param messages: serialized messages, which are sent in turn with other stamps
+    :param messages: serialized messages, sent in turn with new stamps
     """
 
     def __init__(self, node: Node, kind: type, topics: tuple, messages: List[bytes]):
@@ -63,11 +62,11 @@ class Answers:
         self.lost = 0
 
     def begin(self) -> bool:
-        """Send one message, and return whether it is answered soon."""
+        """Send one message, and return whether it is answered in time."""
         return self._exchange(BEGIN_NS)
 
     def resume(self) -> None:
-        """Go on after a pause, in which nothing has come."""
+        """Resume after a pause without messages."""
 
     def exchange(self) -> None:
         """Send a message and wait for its answer."""
@@ -94,10 +93,10 @@ class Answers:
 
 
 class States:
-    """States of the simulator in lockstep, each of which is answered by a command.
+    """States of the simulator in lockstep, each answered by a command.
 
     :param node: this process' node
-    :param commands: serialized commands, which are sent in turn with the stamps of the states
+    :param commands: serialized commands, sent in turn with the stamps of the states
     """
 
     def __init__(self, node: Node, commands: List[bytes]):
@@ -107,13 +106,13 @@ class States:
         self.sent = self.lost = self.time = 0
 
     def begin(self) -> bool:
-        """Wait for the first state, and return whether it has come."""
+        """Wait for the first state, and return whether it was received."""
         data = self._states.wait(BEGIN_NS)
         self.time = 0 if data is None else stamp_of(data)
         return data is not None
 
     def resume(self) -> None:
-        """Go on after a pause with the newest state: without lockstep the simulator went on."""
+        """Resume after a pause with the newest state: without lockstep the simulator continued."""
         while (data := self._states.take()) is not None:
             self.time = max(self.time, stamp_of(data))
 
@@ -126,7 +125,7 @@ class States:
         deadline = time.monotonic_ns() + PATIENCE_NS
         while (left := deadline - time.monotonic_ns()) > 0:
             data = self._states.wait(left)
-            # The simulator sends a state again to whom may have missed it.
+            # The simulator repeats a state for late subscribers.
             if data is not None and (passed := stamp_of(data) - self.time) > 0:
                 self.lost += passed // PERIOD_NS - 1
                 self.time += passed
@@ -139,7 +138,7 @@ def _wave(k: int, joint: int) -> float:
 
 
 def joint_states(joints: List[str], fields: tuple) -> List[bytes]:
-    """Return the states, or commands, of a robot that moves a little."""
+    """Return states or commands of a robot with small motions."""
     writer, found = JointStateWriter(joints, fields), []
     for k in range(DIFFERENT):
         for field in fields:
@@ -175,7 +174,7 @@ def traffic_of(name: str, node: Node, joints: List[str]) -> Any:
 
 
 def counters(reports: Waiting) -> Dict[str, float]:
-    """Return the numbers that a node reports, when nothing comes in any more."""
+    """Return the counters that a node reports when no more messages arrive."""
     while reports.take() is not None:
         pass
     found: Dict[str, float] = {}
@@ -188,14 +187,14 @@ def counters(reports: Waiting) -> Dict[str, float]:
                 try:
                     found[pair.key] = float(pair.value)
                 except ValueError:
-                    pass  # a text
+                    pass  # not a number
     return found
 
 
 def run(traffic: Any, reports: Waiting, options: Dict[str, Any]) -> Dict[str, Any]:
-    """Exchange messages and return what was found.
+    """Exchange messages and return the result.
 
-    :raises RuntimeError: if no answer comes at all
+    :raises RuntimeError: without any response
     """
     deadline = time.monotonic() + START_TIMEOUT
     while not traffic.begin():
@@ -236,7 +235,7 @@ def run(traffic: Any, reports: Waiting, options: Dict[str, Any]) -> Dict[str, An
 
 
 def main() -> None:
-    """Exchange messages as the command line says."""
+    """Exchange messages by the command line."""
     options, joints = json.loads(sys.argv[1]), sys.argv[2:]
     rclpy.init()
     node = rclpy.create_node('other_side', start_parameter_services=False, enable_rosout=False)

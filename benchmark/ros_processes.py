@@ -1,18 +1,18 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes that benchmark/ros.py starts: the other side of a node, and bare loops beside nodes.
+"""Processes that benchmark/ros.py starts: counterparts of nodes, and bare loops.
 
     ros_processes.py states FILE JOINT ...          other side of a torque node: a robot at 1 kHz
     ros_processes.py commands FILE JOINT ...        other side of the simulator: answers each state
     ros_processes.py echo FILE JOINT ...            bare loop in place of a torque node
     ros_processes.py bare_simulator FILE JOINT ...  bare loop in place of the simulator
 
-A bare loop takes and publishes the messages of the node, with the same quality of service and at
-the same rate, and does nothing else: the minimum cost of a node with rclpy. Messages stay
-serialized, and there are no parameters, services and rosout. The echo copies each state to
-joint_commands, by the very loop of the torque nodes; the simulator's has the quickest executor.
-What the other side sees of the process it faces it shows in FILE, a `Board`.
+A bare loop only receives and publishes the messages of the node, with the same quality of service
+and rate: the minimum cost of a node with rclpy. Messages stay serialized, and there are no
+parameters, services and rosout. The echo copies each state to joint_commands, by the loop of the
+torque nodes; the bare simulator has the fastest executor. The counterpart records its observations
+in FILE, a `Board`.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from rbd_ros.wire import (
 PERIOD = 0.001  # [s]
 PERIOD_NS = 1_000_000
 CLOCK_CYCLES = 10  # cycles between two messages on /clock
-MAX_LAG = 0.1  # a schedule that is further behind starts again from the present [s]
+MAX_LAG = 0.1  # a schedule that is further behind restarts from the present [s]
 WAIT_NS = 1_000_000_000
-LISTENING_NS = 900_000  # after a state, for its answer; then the next state is due
+LISTENING_NS = 900_000  # timeout of the response to a state; then the next state is due
 STAMP = struct.Struct('<4xiI').unpack_from  # seconds and nanoseconds of a header
-FOREVER = 1e6  # some builds of rclpy only wait well with an end [s]
+FOREVER = 1e6  # some builds of rclpy need a finite timeout [s]
 
 
 def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
-    """Return the quality of service as in the nodes."""
+    """Return the quality of service of the nodes."""
     return QoSProfile(
         history=HistoryPolicy.KEEP_LAST,
         depth=depth,
@@ -68,15 +68,15 @@ def quality(depth: int = 1, reliable: bool = True) -> QoSProfile:
 
 
 def publish(node: Node, kind: type, topic: str) -> Callable[[bytes], None]:
-    """Create a publisher, and return the function of it that publishes bytes.
+    """Create a publisher, and return its function that publishes bytes.
 
-    `Publisher.publish` does the same, but checks the type of its argument twice before.
+    `Publisher.publish` does the same after two checks of its argument's type.
     """
     return node.create_publisher(kind, topic, quality()).handle.publish_raw
 
 
 def every_millisecond(cycle: Callable[[int], None]) -> None:
-    """Call `cycle` with its number every millisecond, at absolute deadlines, for ever."""
+    """Call `cycle` with its number every millisecond, at absolute deadlines, forever."""
     deadline, number = time.monotonic(), 0
     while True:
         deadline += PERIOD
@@ -90,14 +90,14 @@ def every_millisecond(cycle: Callable[[int], None]) -> None:
 
 
 def spin(node: Node) -> None:
-    """Serve the subscriptions of a node, for ever."""
+    """Serve the subscriptions of a node, forever."""
     executor = create_executor()
     executor.add_node(node)
     executor.spin_until_future_complete(Future(), timeout_sec=FOREVER)
 
 
 class Waiting:
-    """One subscription that is waited for by itself, so that as little as can be is between.
+    """One subscription with its own wait set, for minimum overhead.
 
     :param node: node that subscribes
     :param kind: type of the messages
@@ -118,13 +118,14 @@ class Waiting:
         return self._subscription.get_publisher_count()
 
     def take(self) -> Optional[bytes]:
-        """Take a message that is there."""
+        """Take an available message."""
         taken = self._handle.take_message(self._kind, True)
         return None if taken is None else taken[0]
 
     def wait(self, nanoseconds: int) -> Optional[bytes]:
-        """Wait for a message, at most so long [ns], and take it."""
-        # What was not ready has been taken out; waiting again without it would be fatal.
+        """Wait for a message up to a timeout [ns], and take it."""
+        # Waiting removes entities that are not ready; waiting again without them would block
+        # forever.
         self._set.clear_entities()
         self._set.add_subscription(self._handle)
         self._set.wait(nanoseconds)
@@ -132,7 +133,7 @@ class Waiting:
 
 
 def on_states(node: Node, use: Callable[[bytes], None]) -> None:
-    """Call `use` with every state, for ever; the other side of a simulator."""
+    """Call `use` with every state, forever; the counterpart of a simulator."""
     waiting = Waiting(node, JointState, 'joint_states', quality(reliable=False))
     while True:
         if (data := waiting.wait(WAIT_NS)) is not None:
@@ -140,7 +141,7 @@ def on_states(node: Node, use: Callable[[bytes], None]) -> None:
 
 
 class Commands:
-    """Publisher of both kinds of commands, which are serialized beforehand."""
+    """Publisher of both kinds of commands, serialized beforehand."""
 
     def __init__(self, node: Node, joints: List[str]):
         self._by_name = node.create_publisher(JointState, 'joint_commands', quality()).publish
@@ -163,7 +164,7 @@ def stamp_of(data: bytes) -> int:
 
 
 def states(node: Node, joints: List[str], board: Board) -> None:
-    """Publish states of a robot at rest, at 1 kHz, and note when they are answered."""
+    """Publish states of a robot at rest, at 1 kHz, and record the times of responses."""
     writer = JointStateWriter(joints)
     publish_states = publish(node, JointState, 'joint_states')
     commands = Waiting(node, JointState, 'joint_commands', quality(100))
@@ -176,7 +177,7 @@ def states(node: Node, joints: List[str], board: Board) -> None:
             data = commands.wait(begin + LISTENING_NS - now)
             now = time.monotonic_ns()
             while data is not None:
-                # A last torque, or one of a state that nobody here has sent, is no answer.
+                # A last torque, or a torque for a state of another publisher, is no response.
                 if 0 < (sent := stamp_of(data)) <= begin:
                     board.cycles += 1
                     board.note(now - sent)
@@ -189,7 +190,7 @@ def states(node: Node, joints: List[str], board: Board) -> None:
 
 
 def commands(node: Node, joints: List[str], board: Board) -> None:
-    """Answer every state with commands; time stamps tell the number of cycles."""
+    """Answer every state with commands; time stamps count the cycles."""
     answer = Commands(node, joints)
 
     def use(data: bytes) -> None:
@@ -206,7 +207,7 @@ def echo(node: Node, joints: List[str], board: Board) -> None:
 
 
 def bare_simulator(node: Node, joints: List[str], board: Board) -> None:
-    """Take commands and publish states at 1 kHz, and the time at 100 Hz."""
+    """Receive commands and publish states at 1 kHz, and the time at 100 Hz."""
     writer, clock = JointStateWriter(joints), ClockWriter()
     publish_states = node.create_publisher(JointState, 'joint_states', quality()).publish
     publish_clock = node.create_publisher(Clock, '/clock', quality()).publish
@@ -231,7 +232,7 @@ ROLES = {role.__name__: role for role in (states, commands, echo, bare_simulator
 
 
 def main() -> None:
-    """Play a role until a signal comes."""
+    """Run a role until a signal."""
     role, path, *joints = sys.argv[1:]
     board = Board(Path(path))
     rclpy.init()
@@ -239,7 +240,7 @@ def main() -> None:
     try:
         ROLES[role](node, joints, board)
     except Exception:
-        if rclpy.ok():  # otherwise it is the signal that ends this process
+        if rclpy.ok():  # otherwise the signal ends this process
             raise
 
 

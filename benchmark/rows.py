@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A row of the benchmark: what was measured, and what was promised."""
+"""A row of the benchmark: measured value and goal."""
 
 from __future__ import annotations
 
@@ -14,15 +14,16 @@ SHORT = {'inverse_dynamics': 'RNEA', 'mass_matrix': 'CRBA', 'forward_dynamics': 
 class Row:
     """One line of the table.
 
-    :param section: what it belongs to
+    :param section: section of the table
     :param robot: name of the robot, or of a node
-    :param function: what is measured
-    :param unit: 'x' for a ratio, of which more is better; else that of a quantity, less is better
-    :param floor: what was promised, None for nothing
-    :param value: what was measured
-    :param skipped: why nothing was measured
+    :param function: measured function
+    :param unit: 'x' for a ratio, where more is better; else that of a quantity, where less is
+        better
+    :param floor: the goal, None without one
+    :param value: measured value
+    :param skipped: reason for a missing measurement
     :param freedoms: degrees of freedom of our model and of the peer's
-    :param detail: what the value follows from; ours_ns, theirs_ns and ratio_quartiles are shown
+    :param detail: data of the value; ours_ns, theirs_ns and ratio_quartiles are shown
     """
 
     section: str
@@ -37,7 +38,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """PASS or BELOW, empty without a floor, skipped if nothing was measured."""
+        """PASS or BELOW, empty without a floor, skipped without a measurement."""
         if self.value is None:
             return 'skipped'
         if self.floor is None:
@@ -46,5 +47,5 @@ class Row:
         return 'PASS' if good else 'BELOW'
 
     def fill(self, comparison: Any) -> None:
-        """Take over the ratio of a `Comparison`."""
+        """Set the value to the ratio of a `Comparison`."""
         self.value, self.detail = comparison.ratio, comparison.as_dict()

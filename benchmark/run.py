@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Speed that this package promises, measured in one run, as ratios where there is a peer.
+"""Speed of this package, measured in one run, as ratios to a peer if there is one.
 
     benchmark/run.py [--quick] [--all] [--only SECTION,...] [--robots NAME,...] [--json FILE]
                      [--plot FILE.png] [--document docs/measurements.md]
 
-Robots and peer come from pip (example-robot-data, pin); what is missing is skipped and named. Exit
-code 0 whatever the ratios are: timing decides no test.
+Robots and peer come from pip (example-robot-data, pin); missing ones are skipped and named. The
+exit code is 0 for any ratio: no test depends on timing.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Dict, Iterator, List, Optional, Sequence
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent)]
-# Numerical libraries must not help themselves to the other cores.
+# Numerical libraries must not use the other cores.
 for _variable in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(_variable, '1')
 
@@ -39,7 +39,7 @@ HEAD = ('', '', 'ours [ns]', 'theirs [ns]', 'measured', 'middle half', 'floor', 
 
 
 def measure(rows: Sequence[Row], tools: Tools) -> None:
-    """Measure all rows; what cannot be measured says why."""
+    """Measure all rows; skipped rows have the reason."""
     for row in rows:
         tools.step(row)
         try:
@@ -106,7 +106,7 @@ def cells(row: Dict[str, Any]) -> tuple:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says and print the table."""
+    """Run the command line and print the table."""
     long = [name for name, section in SECTIONS.items() if section.long]
     usual = [name for name in SECTIONS if name not in long]
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])

@@ -6,9 +6,9 @@
     benchmark/scale.py [--quick] [--large] [--only NAME,...] [--json FILE] [--from FILE.json]...
                        [--document docs/contact_benchmark.md]
 
-Both simulate each scene in turn on this machine, each in a process of its own. What it reports are
-means and maxima over steps; errors and residuals are in benchmark/contact.py. `--only first`
-measures the processor time until the first step of a simulator on a machine.
+Both simulate each scene in turn on this machine, each in a separate process. Reports are means and
+maxima over steps; errors and residuals are in benchmark/contact.py. `--only first` measures the
+processor time until the first step of a simulator on a machine.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from typing import Any, Callable, Dict, Iterator, List, NamedTuple, Optional, Tu
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [path for path in (str(HERE), str(HERE.parent)) if path not in sys.path]
-# Numerical libraries must not help themselves to the other cores.
+# Numerical libraries must not use the other cores.
 for _variable in ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS'):
     os.environ.setdefault(_variable, '1')
 
@@ -48,7 +48,7 @@ from rbd_ros.simulation.scene.scene_state import NOW  # noqa: E402
 
 FORMAT = 'rbd_ros scale benchmark 1'
 TIMESTEP = 1e-3  # [s]
-REPEATS, CHEAP = 3, 10.0  # of a scene, as long as they took less processor time [s]
+REPEATS, CHEAP = 3, 10.0  # of a scene, while the total processor time is below [s]
 PART = Part('measured scale', 'benchmark/scale.py')
 OURS, THEIRS = 'rbd_ros', 'MuJoCo'
 ROLLOUTS = {
@@ -67,12 +67,12 @@ Facts = Dict[str, Any]
 
 
 class Look(NamedTuple):
-    """What there is to see after a step.
+    """State of contacts after a step.
 
     :param contacts: contact points with a force
-    :param penetration: of the deepest [m]
-    :param unsolved: steps up to now whose forces do not have the promised accuracy
-    :param truncated: contact points up to now for which there was no room
+    :param penetration: maximum penetration [m]
+    :param unsolved: steps so far whose forces lack the promised accuracy
+    :param truncated: contact points so far beyond the capacity
     """
 
     contacts: int
@@ -82,7 +82,7 @@ class Look(NamedTuple):
 
 
 def look_at_ours(world: OurWorld) -> Look:
-    """Return what there is to see after a step of ours."""
+    """Return the state of contacts after our step."""
     state, status = world.simulator.physics.contact_state, world.simulator.status
     count = int(state.counts[NOW])
     touching = np.count_nonzero(state.impulse[:count, 0] > 0.0)
@@ -91,7 +91,7 @@ def look_at_ours(world: OurWorld) -> Look:
 
 
 def look_at_theirs(world: MujocoWorld) -> Look:
-    """Return what there is to see after a step of MuJoCo, which does not say what it solved."""
+    """Return the state of contacts after MuJoCo's step, which reports no solver failures."""
     data, full = world.data, world.mujoco.mjtWarning.mjWARN_CONTACTFULL
     deepest = -min(0.0, np.min(data.contact.dist, initial=0.0))
     return Look(data.ncon, float(deepest), 0, int(data.warning[full].number))
@@ -99,7 +99,7 @@ def look_at_theirs(world: MujocoWorld) -> Look:
 
 @dataclass(frozen=True)
 class Simulation:
-    """How a scene is simulated by one of both."""
+    """Simulation of a scene by one of both."""
 
     start: Callable[[Scene, float], World]
     look: Callable[[Any], Look]
@@ -112,7 +112,7 @@ SIMULATIONS = {
 
 
 def memory(what: str) -> float:
-    """Return memory of this process, VmRSS or its maximum VmHWM [MB]; NaN if it is not known."""
+    """Return memory of this process, VmRSS or its maximum VmHWM [MB]; NaN if unknown."""
     try:
         found = re.search(rf'{what}:\s+(\d+) kB', Path('/proc/self/status').read_text('utf-8'))
     except OSError:
@@ -121,10 +121,10 @@ def memory(what: str) -> float:
 
 
 def simulate(scene: Scene, by: Simulation, quick: bool) -> Facts:
-    """Simulate a scene and return what its steps were like.
+    """Simulate a scene and return the statistics of its steps.
 
     The first step, in which machine code is loaded or compiled, does not count. Times are medians
-    of the repeats of the same step, so that what else the machine did is no worst step.
+    over repeats of the same step, so other load of the machine does not affect the maximum.
     """
     before = memory('VmRSS')
     count = round((scene.quick if quick else scene.duration) / TIMESTEP)
@@ -161,7 +161,7 @@ def measure(name: str, quick: bool) -> Facts:
     scenes = scale_scenes.load(name)
     found: Facts = {'title': scenes[0].title, 'bodies': len(scenes[0].free)}
     for who, by in SIMULATIONS.items():
-        # What compiles needs memory that a simulation does not.
+        # Compilation needs memory that a simulation does not.
         in_process(lambda by=by: by.start(scenes[0], TIMESTEP).step(1))
         found[who] = [
             in_process(lambda scene=scene, by=by: simulate(scene, by, quick))
@@ -201,7 +201,7 @@ def rows(facts: Facts) -> Iterator[Tuple[str, ...]]:
         mean, worst = mean_of(ours), worst_of(ours)
         cells = [found['title'], number(1e3 * mean), number(1e3 * mean_of(theirs))]
         cells.append(f'{mean_of(theirs) / mean:.2g} x')
-        if 'contacts' not in ours[0]:  # of rollouts, whose single steps are not seen
+        if 'contacts' not in ours[0]:  # of rollouts, whose single steps are not recorded
             yield (*cells, *['-'] * (len(HEAD) - len(cells)))
             continue
         contacts = np.concatenate([each['contacts'] for each in ours])
@@ -226,19 +226,19 @@ def mean_of(runs: List[Facts]) -> float:
 
 
 def worst_of(runs: List[Facts]) -> float:
-    """Return the time of the slowest step [s]."""
+    """Return the maximum time of a step [s]."""
     return max(max(run['steps']) for run in runs)
 
 
 def largest(runs: List[Facts], what: str) -> float:
-    """Return the largest figure of some runs."""
+    """Return the maximum figure of some runs."""
     return float(max(run[what] for run in runs))
 
 
 def growth(facts: Facts) -> Optional[str]:
-    """Return how the time of a step grows with the number of boxes; None for less than two piles.
+    """Return the exponent of step time by number of boxes; None for less than two piles.
 
-    By least squares of the logarithms, over the steps that piles of all sizes take.
+    It is fitted to logarithms by least squares, over the common steps of piles of all sizes.
     """
     piles = [
         found
@@ -263,7 +263,7 @@ def growth(facts: Facts) -> Optional[str]:
 
 
 def notes(facts: Facts) -> Iterator[str]:
-    """Yield what is said besides the table."""
+    """Yield the remarks on the table."""
     if line := growth(facts):
         yield line
     for name, found in facts['rows'].items():
@@ -301,11 +301,11 @@ def markdown(facts: Facts) -> List[str]:
     return [*lines, '', *(f'* {note}' for note in notes(facts))]
 
 
-# -- the whole ------------------------------------------------------------------------------------
+# -- main -----------------------------------------------------------------------------------------
 
 
 def chosen(only: Optional[str], large: bool) -> List[str]:
-    """Return the names of what is to be measured.
+    """Return the names of the rows to be measured.
 
     :raises ValueError: for an unknown name
     """
@@ -319,7 +319,7 @@ def chosen(only: Optional[str], large: bool) -> List[str]:
 
 
 def measured(names: List[str], quick: bool, progress: Progress) -> Facts:
-    """Measure and return all that the table needs, as JSON takes it."""
+    """Measure and return the data of the table, in types of JSON."""
     facts: Facts = {
         'format': FORMAT,
         'machine': machine(),
@@ -365,7 +365,7 @@ def merged(sources: List[Path]) -> Facts:
 
 
 def main(argv: Optional[List[str]] = None) -> int:
-    """Measure as the command line says and print the table."""
+    """Run the command line and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
     parser.add_argument('--only', metavar='NAME,...', help=f'of {", ".join(NAMES)}')
     parser.add_argument('--large', action='store_true', help='with the piles of 512 to 2000 boxes')

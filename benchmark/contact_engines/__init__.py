@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of the contact benchmark: this package and what pip installs beside it."""
+"""Engines of the contact benchmark: this package and others from PyPI."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bullet by PyBullet: impulses in turn, a pyramid of friction that is cut to a cone."""
+"""Bullet by PyBullet: sequential impulses, friction pyramids clipped to cones."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _NEVER = 1e9
 
 
 def _library() -> Any:
-    """Return the PyBullet, without the line that it prints."""
+    """Return the module of PyBullet, without its output at import."""
     kept = os.dup(2)
     try:
         with open(os.devnull, 'wb') as nothing:
@@ -151,7 +151,7 @@ class BulletWorld:
         self.joints = [joints[name] for name in machine.names]
         for joint, q in zip(self.joints, machine.start):
             bullet.resetJointState(robot, joint, q, 0.0, physicsClientId=client)
-            # Bullet's joints have motors that brake, unless their maximum force is set to zero.
+            # Bullet's joints have braking motors unless their maximum force is set to zero.
             bullet.setJointMotorControl2(
                 robot, joint, bullet.VELOCITY_CONTROL, force=0.0, physicsClientId=client
             )
@@ -184,7 +184,7 @@ class BulletWorld:
         self.torque = torque
 
     def _act(self) -> None:
-        """Apply what Bullet forgets after each step."""
+        """Apply forces and torques, which Bullet clears after each step."""
         bullet, client, frame = self.bullet, self.client, self.bullet.WORLD_FRAME
         names = [body.name for body in self.scene.free]
         for name, wrench in self.wrenches.items():
@@ -246,7 +246,7 @@ class BulletWorld:
         return base, speed, q, v
 
     def watch(self) -> None:
-        """Keep where everything is: contacts are reported as they were before the step."""
+        """Store the poses before the step, for its contacts."""
         self.before = {link: self._center(link) for link in self.names}
 
     def _center(self, link: Tuple[int, int]) -> np.ndarray:
@@ -259,13 +259,13 @@ class BulletWorld:
         return np.array(bullet.getLinkState(*link, physicsClientId=client)[0])
 
     def contacts(self) -> Optional[List[Contact]]:
-        """Return the contacts of the step before."""
+        """Return the contacts of the previous step."""
         bullet, client = self.bullet, self.client
         found = []
         for contact in bullet.getContactPoints(physicsClientId=client):
             first, second = (contact[1], contact[3]), (contact[2], contact[4])
             on_first, on_second, normal = map(np.array, contact[5:8])
-            # The normal is on the second, towards the first.
+            # The normal is on the second body, toward the first.
             force = -(
                 contact[9] * normal
                 + contact[10] * np.array(contact[11])

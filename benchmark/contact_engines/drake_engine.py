@@ -43,7 +43,7 @@ class DrakeWorld:
             setattr(self, f'{name}_', import_module(f'pydrake.{module}'))
         self.spatial_ = import_module('pydrake.multibody.math')
         self.rigid_ = import_module('pydrake.math')
-        # Its log has messages that do not concern these scenes.
+        # Its log has messages unrelated to these scenes.
         logging.getLogger('drake').setLevel(logging.ERROR)
         self.scene, self.timestep = scene, timestep
         builder = self.framework_.DiagramBuilder()
@@ -105,7 +105,7 @@ class DrakeWorld:
         plant, shape, kind = self.plant, body.shape, self.scene.kind(body.name)
         geometry = self.geometry_
         box = isinstance(shape, Box)
-        # Boxes on boxes or on the ground need a pressure field: as points they would touch in one.
+        # Boxes on boxes or on the ground need a pressure field: points would make one contact.
         made, fixed = geometry.HalfSpace() if isinstance(shape, Ground) else None, None
         self._edge = 1.0
         if box:
@@ -216,10 +216,10 @@ class DrakeWorld:
         return base, speed, q[self.joint_q], v[self.joint_v]
 
     def watch(self) -> None:
-        """Do nothing: contacts are reported with all that belongs to them."""
+        """Do nothing: contacts are reported with all data."""
 
     def contacts(self) -> Optional[List[Contact]]:
-        """Return contact points, and the sums of pressure fields, which have no one velocity."""
+        """Return contact points, and resultants of pressure fields, without a single velocity."""
         results = self.plant.get_contact_results_output_port().Eval(self.context)
         found = []
         for i in range(results.num_hydroelastic_contacts()):
@@ -237,7 +237,7 @@ class DrakeWorld:
             ]
             normal = -info.point_pair().nhat_BA_W
             force, slip = info.contact_force(), info.slip_speed()
-            # On the second; it slides against friction.
+            # On the second body, whose sliding velocity opposes friction.
             tangential = force - (force @ normal) * normal
             size = np.linalg.norm(tangential)
             along = -tangential / size if size > 0.0 else np.zeros(3)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of the contact benchmark, and how one scene is run in one of them and measured."""
+"""Engines of the contact benchmark, and measurement of one scene in one of them."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from contact_scenes.scene import Contact, Residuals, residuals, Scene, Trajector
 import numpy as np
 
 Returned = TypeVar('Returned')
-SAMPLES_OF_CONTACTS = 100  # at most, of each run
+SAMPLES_OF_CONTACTS = 100  # maximum per run
 
 
 class NotPossible(Exception):
-    """An engine cannot do a scene; the text says why."""
+    """An engine does not support a scene; the message has the reason."""
 
 
 class World(Protocol):
@@ -38,24 +38,24 @@ class World(Protocol):
         """Positions, quaternions (w first) and velocities (angular first) of free bodies."""
 
     def machine(self) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Return base (7,), its velocity (6,), joint positions and velocities of the machine."""
+        """Return pose (7,) and velocity (6,) of the base, joint positions and velocities."""
 
     def watch(self) -> None:
-        """Prepare for a request for the contacts of the next step, a single one."""
+        """Prepare for recording the contacts of the next step, a single one."""
 
     def contacts(self) -> Optional[List[Contact]]:
-        """Return the contacts of the step before; None if the engine does not report them."""
+        """Return the contacts of the previous step; None if the engine does not report them."""
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An engine, with settings of it.
+    """An engine with some settings.
 
     :param name: its column of the table
     :param library: module that it needs, with its name for pip
-    :param start: makes a world; raises NotPossible for scenes that it has no means for
-    :param settings: what differs from its defaults, for people
-    :param variant: another integrator, which has a row of its own where a scene compares them
+    :param start: function that makes a world; raises NotPossible for unsupported scenes
+    :param settings: description of non-default settings
+    :param variant: another integrator, with a separate row in scenes that compare them
     """
 
     name: str
@@ -65,7 +65,7 @@ class Engine:
     variant: str = ''
 
     def missing(self) -> str:
-        """Return why it cannot be used; empty if it can."""
+        """Return why it is unavailable; empty if it is available."""
         module, package = self.library
         found = find_spec(module) is not None
         return '' if found else f'{package} is not installed (pip install {package})'
@@ -79,12 +79,12 @@ class Engine:
 
 @dataclass
 class Result:
-    """One scene in one engine.
+    """Result of one scene in one engine.
 
     :param errors: those of the scene, in its order; NaN where the motion diverged
     :param step: processor time of a step [s]
-    :param residuals: of its contacts; None if they are not known
-    :param skipped: why there is nothing
+    :param residuals: residuals of its contacts; None if unknown
+    :param skipped: reason for a missing result
     """
 
     scene: str
@@ -105,7 +105,7 @@ class Result:
 
 
 class TooSlow(Exception):
-    """A run took longer than it may; its arguments are what the steps took and their number."""
+    """A run exceeded its time; the arguments are the duration and number of steps."""
 
 
 def record(
@@ -113,8 +113,8 @@ def record(
 ) -> Tuple[Trajectory, float]:
     """Run a scene and record it.
 
-    :param budget: processor time that it may take [s]
-    :raises TooSlow: if it takes more
+    :param budget: maximum processor time [s]
+    :raises TooSlow: if it exceeds the budget
     :return: the trajectory, and the processor time of its steps [s]
     """
     count = round(duration / timestep)
@@ -136,7 +136,7 @@ def record(
             _, _, q, v = world.machine()
             world.drive(scene.torque(now, q, v))
         watched = (k + steps) % look == 0 or k + steps == count
-        # Contacts are those of one step, whose beginning some engines must have seen.
+        # Contacts are those of one step, whose beginning some engines must have recorded.
         for part in (steps - 1, 1) if watched else (steps,):
             if watched and part == 1:
                 world.watch()
@@ -165,7 +165,7 @@ def _sample(scene: Scene, world: World, now: float) -> tuple:
 def measure(
     scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
 ) -> Result:
-    """Run a scene in an engine; what it cannot do, or not in time, is skipped with the reason."""
+    """Run a scene in an engine; unsupported or slow ones are skipped with the reason."""
     result = Result(scene.name, engine.name, engine.variant, timestep)
     result.skipped = engine.missing()
     if result.skipped:
@@ -195,7 +195,7 @@ def measure(
 def isolated(
     scene: Scene, engine: Engine, timestep: float, quick: bool, budget: float = math.inf
 ) -> Result:
-    """Run a scene in an engine as `measure` does, in a process of its own, which may crash."""
+    """Run a scene in an engine as `measure` does, in a separate process, which may crash."""
     try:
         return in_process(lambda: measure(scene, engine, timestep, quick, budget))
     except ChildProcessError as died:
@@ -203,7 +203,7 @@ def isolated(
 
 
 def in_process(function: Callable[[], Returned]) -> Returned:
-    """Return the result of a function that is called in a process of its own.
+    """Return the result of a function called in a separate process.
 
     :raises ChildProcessError: if the process died
     """

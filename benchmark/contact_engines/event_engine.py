@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""This package, from event to event: balls that touch nothing but the ground, each for itself."""
+"""Event-driven simulation of this package: independent balls in contact with the ground only."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ VARIANT = 'event-driven'
 def ball(body: Body, scene: Scene) -> EventDrivenSimulator:
     """Return the simulation of one ball on the ground.
 
-    :raises NotPossible: for what is no ball
+    :raises NotPossible: for other shapes
     """
     if not isinstance(body.shape, Sphere) or body.mass is None:
         raise NotPossible(f'{body.name} is no ball that moves')
@@ -41,13 +41,13 @@ def ball(body: Body, scene: Scene) -> EventDrivenSimulator:
 
 
 class EventDrivenWorld:
-    """A scene of balls in `EventDrivenSimulator`; those that differ by place alone are one."""
+    """A scene of balls in `EventDrivenSimulator`; equal ones side by side share a simulation."""
 
     def __init__(self, scene: Scene, timestep: float):
         self.timestep, self.steps = timestep, 0
         self.simulators: List[EventDrivenSimulator] = []
         known: Dict[Any, int] = {}
-        #: Which simulation each ball is, and how far it is beside it.
+        #: Simulation of each ball, and its horizontal offset from it.
         self.which, self.beside = [], np.zeros((len(scene.free), 3))
         places = []
         for i, body in enumerate(scene.free):
@@ -62,7 +62,7 @@ class EventDrivenWorld:
             self.beside[i, :2] = x - first[0], y - first[1]
 
     def push(self, wrenches: Mapping[str, np.ndarray]) -> None:
-        """Reject forces: no scene that is `apart` has any."""
+        """Reject forces: no `apart` scene has any."""
         raise NotPossible('no forces are known here')
 
     def drive(self, torque: np.ndarray) -> None:
@@ -70,7 +70,7 @@ class EventDrivenWorld:
         raise NotPossible('there is no machine')
 
     def step(self, count: int) -> None:
-        """Go on for as long as so many steps take."""
+        """Advance by the duration of some steps."""
         self.steps += count
         for each in self.simulators:
             each.advance(self.steps * self.timestep - each.time)
@@ -88,10 +88,10 @@ class EventDrivenWorld:
         return None
 
     def watch(self) -> None:
-        """Nothing: what lasts no time has no force."""
+        """Do nothing: impacts have no forces."""
 
     def contacts(self) -> None:
-        """Return no contacts: these last no time."""
+        """Return no contacts, as impacts take no time."""
 
 
 ENGINES: List[Engine] = [

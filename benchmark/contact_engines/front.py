@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The plot of the contact benchmark: error against processor time, and who is in front."""
+"""Plot of the contact benchmark: error against processor time, with the Pareto front."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import textwrap
 from typing import Any, Dict, List, Sequence, Tuple
 
 INK, FAINT = '#1f2933', '#9aa5b1'
-#: Scenes that are measured with several time steps, and which of their errors is shown.
+#: Scenes with several time steps, and the plotted error.
 FRONT: Dict[str, int] = {
     'dragged': 0, 'tipped': 0, 'rolling_xy': 0, 'bouncing': 0, 'anymal_energy': 0, 'standing': 1,
 }  # fmt: skip
@@ -23,15 +23,12 @@ STYLES: Dict[str, Tuple[str, str]] = {
     'Pinocchio': ('#6b7785', 'v'),
     'Pinocchio, PGS': ('#b3bcc6', 'v'),
 }
-_LEAST = 1e-16  # errors below are shown there
+_LEAST = 1e-16  # errors below are plotted here
 _DASHES = {'': '-', 'midpoint': '-.', 'rk4': '--', 'event-driven': ':'}
 
 
 def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tuple]]:
-    """Return the processor time of a simulated second [s] and error of a scene.
-
-    By engine and variant.
-    """
+    """Return processor time per simulated second [s] and error, by engine and variant."""
     found: Dict[Tuple[str, str], List[tuple]] = {}
     for result in facts['results']:
         if result['scene'] != scene or result['skipped']:
@@ -47,7 +44,7 @@ def points(facts: Dict[str, Any], scene: str) -> Dict[Tuple[str, str], List[tupl
 
 
 def pareto(points: Sequence[tuple]) -> List[tuple]:
-    """Return the points such that none other is both faster and more exact, from the fastest."""
+    """Return the points that no other exceeds in both speed and accuracy, fastest first."""
     front: List[tuple] = []
     for point in sorted(points):
         if not front or point[1] < front[-1][1]:
@@ -56,9 +53,9 @@ def pareto(points: Sequence[tuple]) -> List[tuple]:
 
 
 def plot(facts: Dict[str, Any], path: str, names: Sequence[str] = tuple(FRONT)) -> None:
-    """Plot scenes that were measured.
+    """Plot measured scenes.
 
-    :param names: the scenes; those that were not measured are left out
+    :param names: the scenes; those without measurements are omitted
     :raises ValueError: if there are none, or the file cannot be written
     """
     from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -87,7 +84,7 @@ def plot(facts: Dict[str, Any], path: str, names: Sequence[str] = tuple(FRONT)) 
         0.99, 0.005, f'{facts["machine"]["cpu"]}; shaded: no engine is both faster and more exact',
         ha='right', va='bottom', fontsize=7, color=FAINT,
     )  # fmt: skip
-    # The legend is as high as a line, however many panels there are.
+    # The legend has the height of a line, for any number of panels.
     figure.tight_layout(rect=(0.0, 0.04 / down, 1.0, 1.0 - 0.12 / down))
     try:
         figure.savefig(path)
@@ -133,7 +130,7 @@ def _panel(axes: Any, facts: Dict[str, Any], name: str, handles: Dict[str, Any])
         (axes.xaxis, axes.get_xlim(), axes.set_xlim),
         (axes.yaxis, axes.get_ylim(), axes.set_ylim),
     ):
-        # A decade at least, so that there is a power of ten to read; others would overlap.
+        # At least a decade, with a labeled power of ten; other labels would overlap.
         short = max(0.0, 1.1 - math.log10(limits[1] / limits[0]))
         set_limits(limits[0] * 10 ** (-0.5 * short), limits[1] * 10 ** (0.5 * short))
         axis.set_minor_formatter(NullFormatter())

@@ -27,7 +27,7 @@ _COMPILER = (
     '<mujoco><compiler fusestatic="false" discardvisual="true" strippath="false"/></mujoco>'
 )
 _STIFFNESS = 1e6  # of elastic contacts [1/s^2]: MuJoCo has no restitution, but springs
-_ROBOTS, _BODIES = 1, 2  # bits of what may touch what
+_ROBOTS, _BODIES = 1, 2  # bits of contact affinity
 
 
 def _shape(mujoco: Any, body: Body) -> Tuple[Any, List[float]]:
@@ -111,7 +111,7 @@ class MujocoWorld:
         return spec
 
     def _pairs(self, spec: Any, hard: bool) -> None:
-        """Say the friction of each pair, of which MuJoCo otherwise takes the larger one."""
+        """Set the friction of each pair; by default MuJoCo takes the larger one."""
         geoms = [(geom, self._name(geom.name, geom.parent.name)) for geom in spec.geoms]
         for i, (first, name) in enumerate(geoms):
             for second, other in geoms[:i]:
@@ -195,10 +195,10 @@ class MujocoWorld:
         return base, speed, q[self.joint_q], v[self.joint_v]
 
     def watch(self) -> None:
-        """Do nothing: contacts are reported with all that belongs to them."""
+        """Do nothing: contacts are reported with all data."""
 
     def contacts(self) -> List[Contact]:
-        """Return the contacts of the step before, at whose beginning they are found."""
+        """Return the contacts of the previous step, detected at its beginning."""
         mujoco, model, data = self.mujoco, self.model, self.data
         found, force = [], np.zeros(6)
         jacobians = np.zeros((2, 3, model.nv))

@@ -164,7 +164,7 @@ class OurWorld:
         return base, np.concatenate([R @ v[:3], R @ v[3:6]]), q[7:], v[6:]
 
     def watch(self) -> None:
-        """Keep where everything is: contacts are reported as they were before the step."""
+        """Store the poses before the step, for its contacts."""
         count = len(self.scene.free)
         self.before = (
             np.array(self.simulator.physics.objects.position[:count])
@@ -174,7 +174,7 @@ class OurWorld:
         )
 
     def contacts(self) -> Optional[List[Contact]]:
-        """Return the contacts of the step before."""
+        """Return the contacts of the previous step."""
         if not self.scene.bodies:
             return None
         found = []

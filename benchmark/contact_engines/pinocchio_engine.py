@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pinocchio's solvers of the unrelaxed law, ADMM and PGS, with coal's contact patches.
 
-Pinocchio is no simulator: what is between its functions is put together here, in Python, so its
-times are those of a prototype.
+Pinocchio is no simulator: this module connects its functions in Python, so its times are those of
+a prototype.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ import numpy as np
 from contact_engines.engine import Engine, NotPossible
 
 LIBRARY = ('pinocchio', 'pin')
-_MARGIN = 1e-3  # gaps that are seen before they close [m]
+_MARGIN = 1e-3  # maximum gap of detected contacts [m]
 _TOLERANCE, _ITERATIONS = 1e-10, 10000
 _MAX_BODIES = 40  # free bodies; more would take hours
 _NORMAL_LAST = np.array([1, 2, 0])  # Pinocchio's order of normal, tangent, tangent
@@ -43,7 +43,7 @@ class _Solid(NamedTuple):
     joint: int
     placement: Any
     shape: Any
-    radius: float  # of a ball about its origin that holds it
+    radius: float  # of its bounding sphere about the origin
 
 
 class _Point(NamedTuple):
@@ -120,7 +120,7 @@ class PinocchioWorld:
 
     def _add(self, body: Body) -> int:
         pin, model = self.pin, self.model
-        # Not a free flyer, whose steps follow screws: what spins would leave a straight line.
+        # Not a free flyer, whose steps follow screws: rotating bodies would leave straight lines.
         here, name = pin.SE3.Identity(), body.name
         moved = model.addJoint(0, pin.JointModelTranslation(), here, f'{name} moved')
         joint = model.addJoint(moved, pin.JointModelSpherical(), here, name)
@@ -144,7 +144,7 @@ class PinocchioWorld:
         self.solids.append(_Solid(body.name, joint, placement, made, _radius(made)))
 
     def _at(self, joint: int) -> Tuple[int, int]:
-        """Return where configuration and velocity of a free body begin, by its second joint."""
+        """Return the start of a free body in configuration and velocity, by its second joint."""
         joints = self.model.joints
         return joints[joint].idx_q - 3, joints[joint].idx_v - 3
 
@@ -202,7 +202,7 @@ class PinocchioWorld:
             G, g = J @ response, J @ free
             before = J[::3] @ self.v
             gaps = np.array([point.gap for point in points])
-            # What is apart may close its gap; what penetrates keeps its depth.
+            # Open gaps may close; penetration depths stay.
             g[::3] += np.where(gaps > 0.0, gaps / h, 0.0)
             e = self.scene.restitution
             g[::3] += np.where((gaps <= 0.0) & (before < 0.0), e * before, 0.0)
@@ -248,7 +248,7 @@ class PinocchioWorld:
             if np.sum((here.translation - there.translation) ** 2) > reach**2:
                 continue
             request = coal.CollisionRequest()
-            # A bounce begins where bodies touch; without one, gaps are closed in time.
+            # A bounce begins at contact; without one, gaps close within the step.
             request.security_margin = 0.0 if self.scene.elastic else _MARGIN
             result = coal.CollisionResult()
             A, B = _transform(coal, here), _transform(coal, there)
@@ -338,7 +338,7 @@ class PinocchioWorld:
         return base, speed, q, self.v[self.joint_v]
 
     def watch(self) -> None:
-        """Do nothing: contacts are reported with all that belongs to them."""
+        """Do nothing: contacts are reported with all data."""
 
     def contacts(self) -> Optional[List[Contact]]:
         """Return the contacts of the step before."""
@@ -364,7 +364,7 @@ def _transform(coal: Any, placement: Any) -> Any:
 
 
 def _frame(normal: np.ndarray) -> np.ndarray:
-    """Return the orthonormal rows of which the first is a given unit vector."""
+    """Return orthonormal rows, of which the first is a given unit vector."""
     n = np.array(normal)
     across = np.eye(3)[np.argmin(np.abs(n))]
     t = np.cross(n, across)

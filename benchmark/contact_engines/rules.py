@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Friction of single surfaces from that of pairs, for engines that mix surfaces by a rule."""
+"""Friction of single surfaces from that of pairs, for engines that combine surfaces by a rule."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from scipy.optimize import lsq_linear
 
 from contact_engines.engine import NotPossible
 
-_SMALL = 1e-6  # instead of no friction at all
+_SMALL = 1e-6  # replaces zero friction
 
 
 def surfaces(
@@ -21,12 +21,12 @@ def surfaces(
     back: Callable[[float], float],
     lowest: float = -np.inf,
 ) -> Dict[str, float]:
-    """Return the friction of each kind of body, so that mixing gives that of the pairs.
+    """Return the friction of each kind of body that combines to that of the pairs.
 
-    :param measure: what is the mean of two surfaces' under the rule: the logarithm for a geometric
-        mean, the reciprocal for a harmonic one
+    :param measure: function whose mean the rule takes: the logarithm for a geometric mean, the
+        reciprocal for a harmonic one
     :param back: its inverse
-    :param lowest: lower bound of what it measures
+    :param lowest: lower bound of its values
     :raises NotPossible: if no surfaces have these pairs
     """
     kinds: List[str] = sorted({scene.kind(body.name) for body in scene.bodies})

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes of the contact benchmark, by name: what is in them and how errors are computed."""
+"""Scenes of the contact benchmark, by name, with their errors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def _robots() -> Dict[str, Scene]:
 def load(name: str) -> Scene:
     """Return the scene by its name.
 
-    :raises KeyError: if there is none
+    :raises KeyError: for an unknown name
     :raises FileNotFoundError: if its robot is not installed
     """
     return (_robots() if name in _WITH_ROBOTS else _bodies())[name]

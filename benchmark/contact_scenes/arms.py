@@ -37,26 +37,26 @@ _LIFTED, _BENT = -1.3, 1.9
 _DOWN = {
     'shoulder_lift_joint': _LIFTED,
     'elbow_joint': _BENT,
-    # These three turn about parallel axes: their sum makes the tool point down.
+    # These three have parallel axes: their sum makes the tool point down.
     'wrist_1_joint': -0.5 * math.pi - _LIFTED - _BENT,
     'wrist_2_joint': -0.5 * math.pi,
 }
 _PRESS = 20.0  # [N]
 _KP, _KD = 2000.0, 100.0  # of the joints [N m/rad, N m s/rad]
-_WRISTS = np.array([1.0, 1.0, 1.0, 0.05, 0.05, 0.02])  # gains of joints that carry less
+_WRISTS = np.array([1.0, 1.0, 1.0, 0.05, 0.05, 0.02])  # gains of joints with small loads
 
 
 class Arm(Machine):
-    """A UR5 with a box for a tool, which starts with its face on something."""
+    """A UR5 with a box as tool, whose face is initially on a surface."""
 
     @cached_property
     def frame(self) -> Any:
-        """Tool's frame along the axes of the root link; fixed links are gone from the URDF."""
+        """Tool frame along the axes of the root link, as fixed links are merged in the URDF."""
         return Robot.from_urdf(text_of(robots.UR5)).frame('tool0', 'aligned')
 
     @cached_property
     def face(self) -> np.ndarray:
-        """Center of the tool's face at the start, in the frame of the root link, (3,)."""
+        """Initial center of the tool's face in the frame of the root link, (3,)."""
         pose = self.frame.pose(self.start)
         return pose[:3, 3] + pose[:3, :3] @ [0.0, 0.0, _THICK]
 
@@ -71,7 +71,7 @@ def _tool(side: float) -> str:
 def _servo(
     machine: Arm, desired: Callable[[float], tuple], force: np.ndarray
 ) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
-    """Return the torque that follows a motion and presses with a force at the tool's face.
+    """Return the torque that follows a motion and applies a force at the tool's face.
 
     :param desired: positions, velocities and accelerations of the joints by time
     """
@@ -95,7 +95,7 @@ def face_jacobian(frame: Any, q: np.ndarray) -> np.ndarray:
 
 
 def press_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the relative error of the force on the table at the end."""
+    """Return the relative error of the final force on the table."""
     if not trajectory.contacts:
         return math.nan
     force = forces_between(trajectory.contacts[-1][1], ROBOT, 'table')
@@ -103,7 +103,7 @@ def press_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def joint_creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest change of any joint in the last fifth of the time [rad]."""
+    """Return the maximum change of any joint in the last fifth of the time [rad]."""
     q = trajectory.q[trajectory.last(0.2 * trajectory.time[-1])]
     return float(np.max(np.abs(q - q[0])))
 
@@ -135,15 +135,12 @@ def pressing_scene() -> Scene:
 # -- UR5: a tool that pushes a box ----------------------------------------------------------------
 
 _BOX, _WEIGHT, _MU, _SPEED = 0.1, 1.0, 0.4, 0.1
-_ABOVE = 0.02  # of the tool over the table [m]
-_RAMP = 0.5  # until the speed is reached [s]
+_ABOVE = 0.02  # height of the tool over the table [m]
+_RAMP = 0.5  # until constant speed [s]
 
 
 def _line(machine: Arm, duration: float, timestep: float = 1e-3) -> Callable[[float], tuple]:
-    """Return the positions of the joints for a straight motion of the tool along x.
-
-    Without turning.
-    """
+    """Return the joint positions for a straight motion of the tool along x, without rotation."""
     frame = machine.frame
     count = round(duration / timestep) + 2
     q, v = np.zeros((count, 6)), np.zeros((count, 6))
@@ -170,10 +167,10 @@ def _line(machine: Arm, duration: float, timestep: float = 1e-3) -> Callable[[fl
 
 
 def push_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the relative error of the mean force of the tool on the box while it moves evenly.
+    """Return the relative error of the tool's mean force on the box at constant speed.
 
-    The arm gives way under the force, so that the tool tilts by some mrad and its force has a part
-    that presses the box on the table: friction is that of the load as it is.
+    The compliant arm lets the tool tilt by some mrad, so its force also presses the box on the
+    table: friction is that of the actual load.
     """
     forces = [
         forces_between(contacts, ROBOT, 'box')
@@ -187,10 +184,7 @@ def push_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the relative error of all vertical forces on the box while it moves evenly.
-
-    Its weight.
-    """
+    """Return the relative error of vertical forces on the box at constant speed: its weight."""
     if not trajectory.contacts:
         return math.nan
     contacts = trajectory.contacts[-1][1]
@@ -199,7 +193,7 @@ def lifted_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def push_speed_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the root mean square error of the speed of the box while it moves evenly [m/s]."""
+    """Return the root mean square error of the box's speed in uniform motion [m/s]."""
     part = trajectory.time > 2.0 * _RAMP
     apart = trajectory.velocity[part, 0, 3:] - [_SPEED, 0.0, 0.0]
     return float(np.sqrt(np.mean(np.sum(apart**2, axis=1))))
@@ -229,7 +223,7 @@ def pushing_scene() -> Scene:
             Error('root mean square of its speed error [m/s]', push_speed_error),
             Error('vertical forces on it at the end, relative error', lifted_error, 1e-6),
         ),
-        # The tool slides along the box, so that it carries nothing of its weight.
+        # The tool slides along the box, so it carries no part of its weight.
         friction={(ROBOT, 'box'): 0.0, ('table', 'box'): _MU},
         machine=machine,
         torque=_servo(machine, _line(machine, 2.6), np.zeros(3)),
@@ -281,10 +275,7 @@ def gripper() -> str:
 
 
 def _lifting(t: float) -> tuple:
-    """Return the height, velocity and acceleration of the hand.
-
-    A quintic after the grip has closed.
-    """
+    """Return height, velocity and acceleration of the hand: a quintic after the grip closed."""
     s = min(1.0, max(0.0, (t - 0.2) / _LIFTING))
     height = 10 * s**3 - 15 * s**4 + 6 * s**5
     speed = (30 * s**2 - 60 * s**3 + 30 * s**4) / _LIFTING
@@ -303,7 +294,7 @@ def _grip(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def slip(scene: Scene, trajectory: Trajectory) -> float:
-    """Return how far the cube has slid in the hand since it was lifted [m]."""
+    """Return the displacement of the cube in the hand since it was lifted [m]."""
     begin = int(np.searchsorted(trajectory.time, 0.2 + _LIFTING))
     begin = min(begin, len(trajectory.time) // 2)
     held = trajectory.position[begin:, 0, 2] - trajectory.q[begin:, 0]

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Balls: rolling, bouncing and settling as SimBenchmark defines them, and three classical ones."""
+"""Balls: rolling, bouncing and settling as in SimBenchmark, and three classical scenes."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def energy_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def largest_change(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest change of the energy, relative to that at the start."""
+    """Return the maximum change of the energy, relative to the initial one."""
     E = energy(scene, trajectory)
     return float(np.max(np.abs(E - E[0])) / abs(E[0]))
 
@@ -42,7 +42,7 @@ def largest_change(scene: Scene, trajectory: Trajectory) -> float:
 
 _PLATE, _BALL, _PUSH, _MU = 10.0, 1.0, 150.0, 0.4
 _SIDE = 5
-_DEPTH = 2e-5  # of the plate in the ground at the start [m]; half of the balls' in the plate
+_DEPTH = 2e-5  # initial penetration of the plate into the ground [m]; half of it for balls
 
 
 def rolling_accelerations() -> Tuple[float, float]:
@@ -131,7 +131,7 @@ def overlap(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def _cube_of_balls(height: float) -> Tuple[Body, ...]:
-    """Return 6 x 6 x 6 balls, not quite in order, whose lowest layer is at a height."""
+    """Return a perturbed grid of 6 x 6 x 6 balls, whose lowest layer is at a height."""
     places = grid((6, 6, 6), 0.21)
     places += 1e-3 * np.random.default_rng(42).random(places.shape) + [-0.6, 0.0, height]
     return tuple(
@@ -166,7 +166,7 @@ _CRADLE, _GAP, _SPEED = 5, 1e-4, 1.0
 
 
 def cradle_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return maximum error of the velocities at the end: the last ball has that of the first."""
+    """Return the maximum error of final velocities: the last ball has that of the first."""
     exact = np.zeros((_CRADLE, 3))
     exact[-1, 0] = _SPEED
     return float(np.max(np.abs(trajectory.velocity[-1, :, 3:] - exact)))
@@ -195,20 +195,17 @@ CRADLE = Scene(
 # -- a wheel at the sliding limit -----------------------------------------------------------------
 
 _WHEEL_RADIUS, _WHEEL_MASS, _WHEEL_MU = 0.1, 2.0, 0.5
-_LIMIT = 1.4 * _WHEEL_MU * _WHEEL_MASS * GRAVITY * _WHEEL_RADIUS  # torque at which it slides [N m]
+_LIMIT = 1.4 * _WHEEL_MU * _WHEEL_MASS * GRAVITY * _WHEEL_RADIUS  # at which it slides [N m]
 _WHEELS = {'rolls': 0.99, 'slides': 1.01}
 
 
 def wheel_accelerations() -> Dict[str, float]:
-    """Return accelerations of the ball that just rolls and of the one that just slides [m/s^2]."""
+    """Return accelerations of the ball just below and just above the sliding limit [m/s^2]."""
     return {'rolls': 0.99 * _WHEEL_MU * GRAVITY, 'slides': _WHEEL_MU * GRAVITY}
 
 
 def wheel_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest relative error of the speed at the end.
-
-    And of the turning of the one that rolls.
-    """
+    """Return the maximum relative error of final speed, and of rotation of the rolling ball."""
     end, worst = trajectory.time[-1], 0.0
     for name, acceleration in wheel_accelerations().items():
         velocity = trajectory.velocity[-1, scene.index(name)]
@@ -242,14 +239,15 @@ WHEEL = Scene(
     residual_goal=1e-8,
 )
 
-# -- a top that turns over ------------------------------------------------------------------------
+# -- a tippe top
+# ------------------------------------------------------------------------------------
 
 _TOP_RADIUS, _TOP_MASS = 0.02, 0.03
 _BELOW = 0.3  # distance of the center of mass from the center, in radii
 
 
 def turned_over(scene: Scene, trajectory: Trajectory) -> float:
-    """Return how far the heavy side is from being on top, at best: 0 to 2."""
+    """Return the minimum distance of the heavy side from the top, 0 to 2."""
     up = rotation(trajectory.quaternion[:, 0])[:, 2, 2]
     return float(np.min(1.0 + up))
 

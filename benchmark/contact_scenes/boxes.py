@@ -41,13 +41,13 @@ STOPPING_DISTANCE = 0.5 * _SPEED * STOPPING_TIME
 
 
 def stopping_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the error of the distance that the cube has slid at the end [m]."""
+    """Return the error of the final sliding distance of the cube [m]."""
     slid = trajectory.position[-1, 0, 0] - scene.free[0].position[0]
     return float(abs(slid - STOPPING_DISTANCE))
 
 
 def creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest speed of any body in the last tenth of the time [m/s]."""
+    """Return the maximum speed of any body in the last tenth of the time [m/s]."""
     part = trajectory.last(0.1 * trajectory.time[-1])
     return float(np.max(np.linalg.norm(trajectory.velocity[part, :, 3:], axis=2)))
 
@@ -72,20 +72,18 @@ SLIDING = Scene(
 
 
 def drift(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest displacement of any body after the first second.
-
-    Or a quarter of the time [m].
-    """
+    """Return the maximum displacement of any body after 1 s, or a quarter of the time [m]."""
     begin = min(1.0, 0.25 * trajectory.time[-1])
     settled = int(np.searchsorted(trajectory.time, begin))
     apart = trajectory.position[settled:] - trajectory.position[settled]
     return float(np.max(np.linalg.norm(apart, axis=2)))
 
 
-# -- a cube that is dragged by a growing force ----------------------------------------------------
+# -- a cube that is dragged by an increasing force
+# ---------------------------------------------------
 
 _RATE, _MAX_FORCE = 4.0 * GRAVITY, 0.9 * GRAVITY * 2.0  # [N/s], [N]
-_DRAGGED = 1.098  # until it is let go [s]
+_DRAGGED = 1.098  # release time [s]
 
 
 def drag(t: float) -> float:
@@ -109,10 +107,7 @@ def dragged_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def released_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the error of where the cube comes to rest after it was let go.
-
-    By the way that takes [1].
-    """
+    """Return the relative error of the sliding distance after release [1]."""
     speed = float(dragged_speed(np.array(_DRAGGED)))
     times = np.linspace(0.0, _DRAGGED, 20001)
     exact = float(np.trapezoid(dragged_speed(times), times)) + speed**2 / (2.0 * _MU * GRAVITY)
@@ -169,11 +164,9 @@ _TILT = math.radians(30.0)
 
 @lru_cache(maxsize=None)
 def tipping(tilt: float = _TILT) -> Tuple[np.ndarray, np.ndarray, float]:
-    """Return the exact motion of a cube about an edge that sticks.
+    """Return the exact motion of a cube about a sticking edge: times, angles of its face, end.
 
-    Times, angles of its face and the end.
-
-    The angle is that between lower face and ground; it has landed where that is zero.
+    The angle is that between lower face and ground; the cube has landed when it is zero.
     """
     half = _SIDE / math.sqrt(2.0)  # from the edge to the center
     moment = _SIDE**2 / 6.0 + half**2
@@ -202,7 +195,7 @@ def tipping_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def _tilted() -> Body:
-    """Return a cube that stands on its edge at x = -side/2, turned about it by the tilt."""
+    """Return a cube on its edge at x = -side/2, rotated about it by the tilt."""
     half = 0.5 * _SIDE
     c, s = math.cos(_TILT), math.sin(_TILT)
     return Body(
@@ -292,12 +285,12 @@ def _hole() -> List[Body]:
 
 
 def not_inserted(scene: Scene, trajectory: Trajectory) -> float:
-    """Return how far the peg is from the bottom of the hole at the end [m]."""
+    """Return the final distance of the peg from the bottom of the hole [m]."""
     return float(max(0.0, trajectory.position[-1, 0, 2] - 0.5 * LENGTH))
 
 
 def into_walls(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the deepest penetration of the peg's edges into the walls [m]."""
+    """Return the maximum penetration of the peg's edges into the walls [m]."""
     signs = np.array([[a, b] for a in (-1, 1) for b in (-1, 1)])
     along = np.linspace(-0.5, 0.5, 41) * LENGTH
     points = np.array([[0.5 * PEG * a, 0.5 * PEG * b, z] for a, b in signs for z in along])
@@ -334,14 +327,14 @@ PEG_IN_HOLE = Scene(
 # -- Painleve's rod -------------------------------------------------------------------------------
 
 ROD, _THIN, ROD_MU = 0.5, 0.01, 2.0  # half length and radius [m]
-_STEEP = math.atan(2.0)  # where the paradox needs the least friction, 4/3 for a slender rod
+_STEEP = math.atan(2.0)  # where the paradox needs minimum friction, 4/3 for a slender rod
 _JAMMED = 0.01  # [s]
 
 
 def paradox() -> float:
-    """Return the acceleration of the tip along the normal by the force on it, if it slides [1/kg].
+    """Return the normal acceleration of the sliding tip per force on it [1/kg].
 
-    Negative: there is no acceleration that obeys both laws, and the tip must stop at once.
+    If it is negative, no acceleration obeys both laws, and the tip must stop at once.
     """
     x, _, along = Capsule(_THIN, 2.0 * ROD).moments
     c, s = math.cos(_STEEP), math.sin(_STEEP)
@@ -350,7 +343,7 @@ def paradox() -> float:
 
 
 def tip(scene: Scene, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
-    """Return the lowest point of the rod's lower end: heights, and speeds along the ground."""
+    """Return heights and horizontal speeds of the lowest point of the rod's lower end."""
     R = rotation(trajectory.quaternion[:, 0])
     arm = R @ np.array([0.0, 0.0, -ROD]) + [0.0, 0.0, -_THIN]
     velocity = trajectory.velocity[:, 0, 3:] + np.cross(trajectory.velocity[:, 0, :3], arm)
@@ -358,13 +351,13 @@ def tip(scene: Scene, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
 
 
 def jamming_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the speed of the tip along the ground after 10 ms, by that at the start."""
+    """Return the horizontal speed of the tip after 10 ms, relative to the initial one."""
     speed = tip(scene, trajectory)[1]
     return float(abs(speed[np.searchsorted(trajectory.time, _JAMMED - 1e-9)]) / _SPEED)
 
 
 def tip_depth(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the deepest penetration of the tip [m]."""
+    """Return the maximum penetration of the tip [m]."""
     return float(max(0.0, -np.min(tip(scene, trajectory)[0])))
 
 
@@ -403,7 +396,7 @@ def mean_speed(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def _pile() -> List[Body]:
-    """Return 4 x 4 x 4 boxes, not quite in order, a little above each other."""
+    """Return a perturbed grid of 4 x 4 x 4 boxes, with small gaps."""
     rng, side = np.random.default_rng(7), 0.1
     places = grid((4, 4, 4), 1.1 * side) + [-0.165, -0.165, 0.06]
     places += rng.uniform(-0.004, 0.004, places.shape)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A peg that slides along the edge of a table, carried by a gantry that presses it on."""
+"""A peg that slides along the edge of a table, pressed on it by a gantry."""
 
 from __future__ import annotations
 
@@ -22,19 +22,16 @@ from contact_scenes.scene import (
 )
 
 _PEG, _LENGTH, _MASS = 0.02, 0.1, 0.2  # side and length [m], mass [kg]
-_TURNED = 0.25 * math.pi  # of the peg about the edge
+_TURNED = 0.25 * math.pi  # rotation of the peg about the edge
 _MU, _PRESS = 0.3, 20.0  # friction, force on the edge [N]
 _SPEED, _BEGIN, _RAMP, _EVEN = 0.1, 0.2, 0.2, 0.8  # [m/s], [s]
 _DIAGONAL = math.sqrt(0.5)
-#: Gains along the edge, and of what nothing drives: across the edge a spring, damping in both.
+#: Gains along the edge, and of passive axes: a spring across the edge, damping in both.
 _ALONG, _ACROSS, _DAMPING = (4000.0, 120.0), 400.0, 20.0
 
 
 def gantry() -> str:
-    """Return the URDF of three slides along x, y and z.
-
-    And a square peg turned by 45 degrees about x.
-    """
+    """Return the URDF of three slides along x, y and z, with a square peg at 45 deg about x."""
     lengths = f'{_LENGTH} {_PEG} {_PEG}'
     place = 0.5 * _PEG * _DIAGONAL
     text = '<robot name="gantry"><link name="stand"/>'
@@ -59,7 +56,7 @@ def gantry() -> str:
 
 
 def desired(t: float) -> Tuple[float, float, float]:
-    """Return position, speed and acceleration along the edge: faster, evenly, slower, at rest."""
+    """Return position, speed and acceleration along the edge: a trapezoidal profile, then rest."""
     s = t - _BEGIN
     rate = _SPEED / _RAMP
     if s <= 0.0:
@@ -76,7 +73,7 @@ def desired(t: float) -> Tuple[float, float, float]:
 
 
 def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Return the forces of the slides: along the edge a servo, towards it a constant force."""
+    """Return the forces of the slides: a servo along the edge, a constant force toward it."""
     x, speed, acceleration = desired(t)
     kp, kd = _ALONG
     along = kp * (x - q[0]) + kd * (speed - v[0]) + 3.0 * _MASS * acceleration
@@ -91,7 +88,7 @@ def drive(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def normal_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest relative error of the normal force on the edge after 0.1 s."""
+    """Return the maximum relative error of the normal force on the edge after 0.1 s."""
     forces = [
         forces_between(contacts, ROBOT, 'table')
         for t, contacts in trajectory.contacts
@@ -104,7 +101,7 @@ def normal_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def friction_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return largest relative error of the friction along the edge while the peg slides evenly."""
+    """Return the maximum relative error of friction along the edge at constant speed."""
     begin = _BEGIN + 1.5 * _RAMP
     forces = [
         forces_between(contacts, ROBOT, 'table')
@@ -117,7 +114,7 @@ def friction_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def edge_creep(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the largest change of any slide in the last fifth of the time, at rest [m]."""
+    """Return the maximum change of any slide in the last fifth of the time, at rest [m]."""
     q = trajectory.q[trajectory.last(0.2 * trajectory.time[-1])]
     return float(np.max(np.abs(q - q[0])))
 

@@ -51,10 +51,7 @@ def free_energy_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def energy_scene(urdf: str) -> Scene:
-    """Return a quadruped that is pushed up by twice its weight for a second.
-
-    And then flies freely.
-    """
+    """Return a quadruped that is pushed up by twice its weight for a second, then flies freely."""
     machine = Machine(urdf, True, (0.0, 0.0, 2.0), joints=STANCE, collides=False)
     force = 2.0 * mass(machine) * GRAVITY
     up, none = np.array([0, 0, 0, 0, 0, force]), np.zeros(6)
@@ -66,7 +63,7 @@ def energy_scene(urdf: str) -> Scene:
         quick=1.1,
         errors=(Error('mean square of the energy error [J²]', free_energy_error, 1e-2),),
         machine=machine,
-        # Half a step before a change of force is past is already after it.
+        # A change of force less than half a step ahead counts as past.
         wrenches=lambda t: {ROBOT: up if t < _PUSHED - 1e-9 else none},
         flight=True,
     )
@@ -78,10 +75,7 @@ _BALL, _SPEED = 10.0, 5.0
 
 
 def momentum(scene: Scene, trajectory: Trajectory) -> np.ndarray:
-    """Return the angular momentum about the origin, then linear momentum, of all that moves.
-
-    (k, 6).
-    """
+    """Return angular momentum about the origin, then linear momentum, of all bodies, (k, 6)."""
     total = np.array(scene.machine.robot.momentum(*scene.machine.states(trajectory)))
     for i, body in enumerate(scene.free):
         v = trajectory.velocity[:, i]
@@ -104,7 +98,7 @@ def angular_error(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def momentum_scene(urdf: str) -> Scene:
-    """Return a ball that hits a quadruped where nothing weighs."""
+    """Return a ball that hits a quadruped without gravity."""
     ball = Body('ball', Sphere(0.2), (0.0, -5.0, 2.0), mass=_BALL, linear=(0.0, _SPEED, 0.0))
     return Scene(
         'anymal_momentum',
@@ -138,7 +132,7 @@ def base_creep(scene: Scene, trajectory: Trajectory) -> float:
 
 
 def weight_error(scene: Scene, trajectory: Trajectory) -> float:
-    """Return the relative error of the forces of the ground at the end, which carry the weight."""
+    """Return the relative error of the final ground forces, whose sum is the weight."""
     if not trajectory.contacts:
         return float('nan')
     force = forces_between(trajectory.contacts[-1][1], 'ground', ROBOT)
@@ -170,7 +164,7 @@ def _on_ground(name: str, title: str, machine: Machine, **more) -> Scene:
 
 
 def standing_scene(urdf: str) -> Scene:
-    """Return a quadruped that stands on four feet, its joints held by springs and dampers."""
+    """Return a quadruped that stands on four feet, with springs and dampers at its joints."""
     machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), joints=STANCE)
     return _on_ground(
         'standing', 'ANYmal stands on four feet with PD control', machine,
@@ -179,7 +173,7 @@ def standing_scene(urdf: str) -> Scene:
 
 
 def lying_scene(urdf: str) -> Scene:
-    """Return a quadruped that falls without torque, and lies."""
+    """Return a quadruped that falls without torque, and comes to rest."""
     machine = Machine(urdf, True, (0.0, 0.0, HEIGHT), joints=STANCE)
     return _on_ground(
         'lying', 'ANYmal falls without torques and lies on the ground', machine,

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenes of the contact benchmark: bodies, a machine, what pushes them, and errors.
+"""Scenes of the contact benchmark: bodies, a machine, forces on them, and errors.
 
-A scene knows no engine. Engines turn it into their own world; errors are computed from what any of
-them recorded, so all are measured by one text.
+A scene is independent of engines, which convert it into their own world; errors are computed by
+the same functions from the recording of any engine.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ class Cylinder:
 
 @dataclass(frozen=True)
 class Ground:
-    """The half-space z <= 0 of its frame, which never moves."""
+    """The half-space z <= 0 of its frame, which is fixed."""
 
 
 Shape = Union[Sphere, Box, Capsule, Cylinder, Ground]
@@ -99,12 +99,12 @@ Shape = Union[Sphere, Box, Capsule, Cylinder, Ground]
 class Body:
     """One rigid body: free if it has a mass, else fixed in the world.
 
-    :param position: of its frame in the world [m]
+    :param position: position of its frame in the world [m]
     :param quaternion: orientation of its frame, w first
-    :param mass: [kg]; None for a body that does not move
-    :param linear: velocity of its frame's origin at the start [m/s]
-    :param angular: angular velocity at the start, along the world's axes [rad/s]
-    :param center: of mass, in its frame [m]
+    :param mass: mass [kg]; None for a fixed body
+    :param linear: initial velocity of its frame's origin [m/s]
+    :param angular: initial angular velocity, along the world's axes [rad/s]
+    :param center: center of mass, in its frame [m]
     :param inertia: moments about the center of mass along the axes of the frame [kg m^2]; None for
         those of the shape at uniform density
     """
@@ -132,14 +132,15 @@ class Body:
 class Machine:
     """A robot of a scene.
 
-    :param urdf: its text; shapes are spheres, boxes and cylinders, inertias those of bodies
+    :param urdf: URDF text; shapes are spheres, boxes and cylinders, inertias are physically
+        possible
     :param floating: whether its root link moves freely
-    :param position: of the root link [m]
+    :param position: position of the root link [m]
     :param quaternion: orientation of the root link if it moves freely, w first
-    :param linear: velocity of a floating root link's origin at the start, world axes [m/s]
+    :param linear: initial velocity of a floating root link's origin, world axes [m/s]
     :param angular: its angular velocity, likewise [rad/s]
-    :param joints: positions at the start by name; the others are zero
-    :param collides: whether it touches bodies; it never touches itself
+    :param joints: initial positions by name; others are zero
+    :param collides: whether it collides with bodies; it has no self-collision
     :param gravity: that of its scene [m/s^2]
     """
 
@@ -155,26 +156,26 @@ class Machine:
 
     @cached_property
     def robot(self) -> Robot:
-        """The model, which gives the order of the joints and the energy of a state."""
+        """Model, for the order of joints and the energy of a state."""
         down = (0.0, 0.0, 0.0 - self.gravity)
         return Robot.from_urdf(self.urdf, floating_base=self.floating, gravity=down)
 
     @cached_property
     def names(self) -> Tuple[str, ...]:
-        """Joints, each of one freedom, in the order of recorded positions and torques."""
+        """Joints, of one DoF each, in the order of recorded positions and torques."""
         robot = self.robot
         return tuple(robot.joint_names[1:] if self.floating else robot.joint_names)
 
     @cached_property
     def start(self) -> np.ndarray:
-        """Positions of the joints at the start."""
+        """Initial joint positions."""
         unknown = set(self.joints) - set(self.names)
         if unknown:
             raise ValueError(f'there is no joint {min(unknown)!r}; there are {self.names}')
         return np.array([self.joints.get(name, 0.0) for name in self.names])
 
     def states(self, trajectory: Trajectory) -> Tuple[np.ndarray, np.ndarray]:
-        """Return the configurations and velocities of `robot` as recorded, (k, nq) and (k, nv)."""
+        """Return recorded configurations and velocities of `robot`, (k, nq) and (k, nv)."""
         if not self.floating:
             return trajectory.q, trajectory.v
         base, speed = trajectory.base, trajectory.base_velocity
@@ -192,10 +193,10 @@ class Contact:
 
     :param first: name of a body, or 'robot/link'
     :param normal: unit vector from the first to the second
-    :param force: on the second, mean over the step, world axes [N]
-    :param velocity: of the second relative to the first at the end of the step [m/s]; NaN if it
-        is not known
-    :param gap: at the beginning of the step, negative for penetration [m]
+    :param force: mean force on the second over the step, world axes [N]
+    :param velocity: velocity of the second relative to the first at the end of the step [m/s]; NaN
+        if unknown
+    :param gap: gap at the beginning of the step, negative for penetration [m]
     """
 
     first: str
@@ -209,7 +210,7 @@ class Contact:
 
 @dataclass
 class Trajectory:
-    """Recording of an engine; k samples of n bodies that move, in the order of the scene.
+    """Recording of an engine: k samples of n free bodies, in the order of the scene.
 
     :param time: (k,) [s]
     :param position: of the frames' origins, (k, n, 3) [m]
@@ -241,13 +242,13 @@ class Trajectory:
 
 @dataclass(frozen=True)
 class Error:
-    """One figure of a scene; less is better.
+    """One error of a scene; less is better.
 
-    :param what: what it is, with its unit
-    :param of: computes it from a trajectory; NaN where it cannot be
-    :param goal: what was promised of ours at 1 ms; None for nothing
-    :param best: whether ours is to be no larger than that of any other engine
-    :param variant: variant of ours that the goal is one of
+    :param what: description, with its unit
+    :param of: function of a trajectory; NaN if not computable
+    :param goal: goal for our engine at 1 ms; None without one
+    :param best: whether ours must not exceed that of any other engine
+    :param variant: our variant for which the goal is
     """
 
     what: str
@@ -261,17 +262,18 @@ class Error:
 class Scene:
     """A scene of the benchmark.
 
-    :param friction: of all pairs, or by pair for those that meet; bodies go by their `kinds`
-    :param kinds: what a body is called in `friction`, if not by its name
+    :param friction: of all pairs, or by pair of those in contact; bodies are named by their
+        `kinds`
+    :param kinds: kind of a body in `friction`, by default its name
     :param wrenches: moment and force on bodies by time; at the frame's origin, world axes
-    :param steady: whether the wrenches are the same at all times
-    :param torque: of the machine's joints by time, positions and velocities
-    :param control: seconds from one torque to the next; 0 for each step
-    :param every: seconds from sample to sample; 0 for each step
-    :param flight: whether it is about motion without contact, where integrators are compared
-    :param residual_goal: largest residual that was promised; None for nothing
-    :param apart: whether it is of balls that touch nothing but the ground, as an event-driven
-        simulation takes them
+    :param steady: whether the wrenches are constant
+    :param torque: function of time, positions and velocities that returns joint torques
+    :param control: period of torques [s]; 0 for each step
+    :param every: period of samples [s]; 0 for each step
+    :param flight: whether it is a motion without contact, to compare integrators
+    :param residual_goal: maximum residual, a goal; None without one
+    :param apart: whether it has balls in contact with the ground only, as event-driven simulation
+        requires
     """
 
     name: str
@@ -296,27 +298,24 @@ class Scene:
 
     @property
     def elastic(self) -> bool:
-        """True if anything bounces."""
+        """Whether any pair bounces."""
         return self.restitution > 0.0
 
     @cached_property
     def free(self) -> Tuple[Body, ...]:
-        """Bodies that move, in the order of a trajectory."""
+        """Free bodies, in the order of a trajectory."""
         return tuple(body for body in self.bodies if body.mass is not None)
 
     def index(self, name: str) -> int:
-        """Return where a free body is in a trajectory."""
+        """Return the index of a free body in a trajectory."""
         return [body.name for body in self.free].index(name)
 
     def kind(self, name: str) -> str:
-        """Return what `friction` calls a body."""
+        """Return the kind of a body in `friction`."""
         return self.kinds.get(name, name.partition('/')[0])
 
     def friction_of(self, first: str, second: str) -> float:
-        """Return the coefficient of a pair.
-
-        0 for one that `friction` does not name, which never meets.
-        """
+        """Return the coefficient of a pair, 0 for pairs not in `friction`, without contact."""
         if not isinstance(self.friction, Mapping):
             return self.friction
         pair = self.kind(first), self.kind(second)
@@ -327,8 +326,8 @@ class Scene:
 class Residuals:
     """Residuals of Signorini's and Coulomb's law at contacts, as ContactBench defines them.
 
-    Velocities by impulses [J], maxima over contacts and samples. Where there was a gap, the
-    velocity that closes it within the step counts as none.
+    Products of velocities and impulses [J], maxima over contacts and samples. The velocity that
+    closes a gap within the step is subtracted.
 
     :param signorini: |v_n lambda_n|
     :param conic: |v . lambda|, which is not zero where a contact slides
@@ -341,9 +340,9 @@ class Residuals:
 
 
 def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
-    """Return the residuals of the contacts that were recorded; None if there are none.
+    """Return the residuals of recorded contacts; None without contacts.
 
-    None, too, where a velocity is not known (NaN), or anything bounces: the law is another then.
+    It is None, too, for unknown velocities (NaN), or with restitution, which is another law.
     """
     every = [contact for _, contacts in trajectory.contacts for contact in contacts]
     if scene.elastic or not all(np.all(np.isfinite(contact.velocity)) for contact in every):
@@ -363,13 +362,13 @@ def residuals(scene: Scene, trajectory: Trajectory) -> Optional[Residuals]:
 
 
 def grid(count: Sequence[int], spacing: float) -> np.ndarray:
-    """Return the points of a grid from the origin, (n, 3); the last index runs fastest."""
+    """Return the points of a grid from the origin, (n, 3); the last index varies fastest."""
     axes = [spacing * np.arange(n) for n in count]
     return np.stack(np.meshgrid(*axes, indexing='ij'), axis=-1).reshape(-1, len(count))
 
 
 def rotation(quaternion: np.ndarray) -> np.ndarray:
-    """Return matrix that turns coordinates of a body into those of the world; of one or many."""
+    """Return the rotation matrix from body to world coordinates, of one or many quaternions."""
     w, x, y, z = np.moveaxis(np.asarray(quaternion, dtype=float), -1, 0)
     rows = [
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
@@ -386,9 +385,9 @@ def about(axis: Sequence[float], angle: float) -> Tuple[float, float, float, flo
 
 
 def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
-    """Return the kinetic and potential energy of all that moves, (k,) [J].
+    """Return the kinetic plus potential energy of all bodies, (k,) [J].
 
-    Zero height is zero potential.
+    The potential is zero at height zero.
     """
     total = np.zeros(len(trajectory.time))
     for i, body in enumerate(scene.free):
@@ -409,7 +408,7 @@ def energy(scene: Scene, trajectory: Trajectory) -> np.ndarray:
 
 
 def forces_between(contacts: Sequence[Contact], first: str, second: str) -> np.ndarray:
-    """Return sum of the contact forces on the second of two, by their names or kinds, (3,) [N]."""
+    """Return the sum of contact forces on the second of two bodies or kinds, (3,) [N]."""
     total = np.zeros(3)
     for contact in contacts:
         names = contact.first.partition('/')[0], contact.second.partition('/')[0]
@@ -421,11 +420,9 @@ def forces_between(contacts: Sequence[Contact], first: str, second: str) -> np.n
 
 
 def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
-    """Return the error by statics.
+    """Return the error by statics: relative difference of contact forces from the weight.
 
-    Relative difference of all contact forces on a body from its weight.
-
-    :param name: of a body that at the end rests, or moves evenly
+    :param name: body that finally rests, or moves at constant velocity
     :param mass: its mass [kg]
     """
 
@@ -445,7 +442,7 @@ def load_error(name: str, mass: float) -> Callable[[Scene, Trajectory], float]:
 def by_name(scenes: Sequence[Scene]) -> Dict[str, Scene]:
     """Return the scenes by their names.
 
-    :raises ValueError: if two have the same
+    :raises ValueError: for duplicate names
     """
     found = {scene.name: scene for scene in scenes}
     if len(found) < len(scenes):

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""URDFs as all engines of the benchmark take them: few shapes, inertias of bodies, no limits."""
+"""URDFs for all engines of the benchmark: few shapes, possible inertias, no limits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ANYMAL = robots.ANYMAL
 _WIDE = '1e6'
 _AXES = 'xyz'
 
-#: A shape of a link: tag of the geometry, its attributes, and where its center is.
+#: A shape of a link: tag of the geometry, its attributes, and its center.
 LinkShape = Tuple[str, Mapping[str, str], Tuple[float, float, float]]
 
 
@@ -41,15 +41,15 @@ def prepared(
 ) -> str:
     """Prepare a URDF for all engines.
 
-    Nothing is drawn; transmissions and a link named world are left out, and joints that mimic
-    others are joints of their own. Links that are fixed to others become part of them, because
-    some engines invent a mass for those without.
+    Visual elements, transmissions and a link named world are removed, and mimic joints become
+    independent. Links fixed to others are merged with them, because some engines assign a mass to
+    massless links.
 
-    :param keep: beginnings of the names of links that keep their shapes; None for all
-    :param add: shapes of links, besides
-    :param limits: whether joints keep the limits of their positions
+    :param keep: prefixes of names of links that keep their shapes; None for all
+    :param add: additional shapes of links
+    :param limits: whether joints keep their position limits
     :param dynamics: whether joints keep their friction and damping
-    :param meshes: folder of the packages whose meshes stay as shapes; None: meshes are left out
+    :param meshes: folder of the packages whose meshes remain; None: meshes are removed
     """
     root = ElementTree.fromstring(text)
     for tag in ('transmission', 'gazebo', 'material'):
@@ -111,14 +111,14 @@ def _pose(element: Optional[ElementTree.Element]) -> np.ndarray:
 
 
 def _move(element: ElementTree.Element, by: np.ndarray) -> None:
-    """Put what has an <origin> into the frame that `by` leads to."""
+    """Transform the <origin> of an element into the frame of `by`."""
     origin = element.find('origin')
     T = by @ _pose(origin)
     if origin is None:
         origin = ElementTree.SubElement(element, 'origin')
     origin.set('xyz', ' '.join(repr(float(x)) for x in T[:3, 3]))
     with warnings.catch_warnings():
-        # Of three angles, of which one is arbitrary where two axes coincide.
+        # Rotation as three angles, of which one is arbitrary at the singularity.
         warnings.simplefilter('ignore')
         turn = Rotation.from_matrix(T[:3, :3]).as_euler('xyz')
     origin.set('rpy', ' '.join(repr(float(x)) for x in turn))
@@ -155,7 +155,7 @@ def _set_inertia(
 
 
 def _merge(root: ElementTree.Element) -> None:
-    """Make links that are fixed to others part of them."""
+    """Merge links that are fixed to others."""
     links = {link.get('name'): link for link in root.findall('link')}
     while (joint := next(_fixed(root), None)) is not None:
         parent = links[joint.find('parent').get('link')]
@@ -192,9 +192,9 @@ def _make_possible(link: ElementTree.Element) -> None:
 
 
 def possible_inertia(matrix: np.ndarray) -> np.ndarray:
-    """Return the inertia that a body can have, about the same axes: itself, if it is one.
+    """Return a physically possible inertia about the same axes: the matrix itself, if it is one.
 
-    The largest moment is at most the sum of the others, and none is below a thousandth of it.
+    The maximum moment is at most the sum of the others, and none is below a thousandth of it.
     """
     moments, axes = np.linalg.eigh(matrix)
     found = np.maximum(moments, 1e-3 * moments[-1])

@@ -1,3 +1,3 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of benchmark/hil.py, a part of them in each module."""
+"""Measurements of benchmark/hil.py, one part per module."""

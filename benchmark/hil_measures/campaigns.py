@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns: times real time by one worker and by two, and what a kill costs."""
+"""Campaigns: multiple of real time with one worker and two, and the cost of a kill."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from rbd_ros.hil.campaign.campaign import Campaign
 from rbd_ros.hil.campaign.campaign_files import Row
 
 KINDS = ['function in Python', 'function in C', 'FMU', 'function in C, FMU as plant']
-FLOOR = 20.0  # times real time, per core
-LEAST_GAIN = 1.8  # of two workers
+FLOOR = 20.0  # minimum multiple of real time, per core
+LEAST_GAIN = 1.8  # minimum speed-up of two workers
 PART = 'campaign'
 
 Progress = Callable[[int, int], None]
@@ -43,10 +43,10 @@ def run(
 def per_core(
     folder: Path, count: int, duration: float, kinds: List[str], on_progress: Progress
 ) -> List[Figure]:
-    """Return campaigns of each kind of controller, by processor time, all that runs cost included.
+    """Return campaigns of each kind of controller, by total processor time of the runs.
 
-    :param count: runs of each
-    :param duration: of a run [s]
+    :param count: runs per campaign
+    :param duration: duration of a run [s]
     :raises RuntimeError: if a run failed
     """
     figures = []
@@ -62,7 +62,7 @@ def per_core(
 
 
 def two_workers(folder: Path, count: int, duration: float, on_progress: Progress) -> List[Figure]:
-    """Return the same runs by one worker and by two, by real time."""
+    """Return the real time of the same runs with one worker and two."""
     path = scenarios.write(folder, 'cores', scenarios.PYTHON, duration)
     times = [run(path, folder / f'by_{jobs}', count, jobs, on_progress)[1] for jobs in (1, 2)]
     what = f'{count} runs of {duration:g} s, two workers against one, real time'
@@ -70,7 +70,7 @@ def two_workers(folder: Path, count: int, duration: float, on_progress: Progress
 
 
 def killed(folder: Path, count: int, duration: float, on_progress: Progress) -> List[Figure]:
-    """Kill one of two workers in the middle."""
+    """Kill one of two workers during a campaign."""
     path = scenarios.write(folder, 'killed', scenarios.PYTHON, duration)
     victims: List[int] = []
 

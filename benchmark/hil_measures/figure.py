@@ -17,11 +17,11 @@ HEAD = ('part', 'figure', 'measured', 'goal', '')
 class Figure:
     """One line of the table.
 
-    :param part: of which part it is
-    :param what: what was measured, with its unit
+    :param part: part of the benchmark
+    :param what: measured quantity, with its unit
     :param value: the value
-    :param goal: the goal, as text; empty if there is none
-    :param holds: whether it is reached
+    :param goal: the goal, as text; empty without one
+    :param holds: whether the goal is reached
     """
 
     part: str
@@ -32,24 +32,24 @@ class Figure:
 
     @property
     def verdict(self) -> str:
-        """True if the goal is reached, as PASS or BELOW; empty without one."""
+        """PASS if the goal is reached, else BELOW; empty without one."""
         if not self.goal:
             return ''
         return 'PASS' if self.holds else 'BELOW'
 
 
 def at_least(part: str, what: str, value: float, least: float) -> Figure:
-    """Return the figure that must not be smaller."""
+    """Return a figure with a lower bound."""
     return Figure(part, what, value, f'at least {least:g}', value >= least)
 
 
 def at_most(part: str, what: str, value: float, most: float) -> Figure:
-    """Return the figure that must not be larger."""
+    """Return a figure with an upper bound."""
     return Figure(part, what, value, f'at most {most:g}', value <= most)
 
 
 def reported(part: str, what: str, value: Optional[float]) -> Figure:
-    """Return the figure without a goal."""
+    """Return a figure without a goal."""
     return Figure(part, what, float('nan') if value is None else value)
 
 
@@ -81,7 +81,7 @@ def markdown(facts: Dict[str, Any], figures: Sequence[Figure]) -> Iterator[str]:
 
 
 def conditions(facts: Dict[str, Any]) -> str:
-    """Return where and how it was measured."""
+    """Return the conditions of the measurement."""
     computer, made_by = facts['machine'], facts['versions']
     return (
         f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lockstep: cycles a second of the simulator and a controller, two Python processes over DDS.
+"""Lockstep: cycles per second of the simulator and a controller, two Python processes over DDS.
 
 The controller answers each state with a torque that depends on it. The states of two
 runs, each from a new start, must be bitwise identical.
@@ -26,8 +26,8 @@ from rbd_ros.demonstration.child_processes import ChildProcesses
 PART = 'lockstep'
 ROOT = Path(__file__).resolve().parents[2]
 URDF = ROOT / 'urdf' / 'six_axis_arm.urdf'
-FLOOR = 4000.0  # cycles a second
-START_TIMEOUT = 300.0  # for a simulator that has to compile [s]
+FLOOR = 4000.0  # minimum cycles a second
+START_TIMEOUT = 300.0  # for a simulator that compiles [s]
 ANSWER_TIMEOUT = 30.0  # [s]
 WAIT_NS = 10_000_000
 STAMP = struct.Struct('<4xiI').unpack_from
@@ -37,8 +37,8 @@ class Run(NamedTuple):
     """Result of a run.
 
     :param rate: cycles a second, after the first tenth
-    :param delays: from a command to the next state, as the controller sees them [s]
-    :param digest: of all states, stamps included
+    :param delays: from a command to the next state, at the controller [s]
+    :param digest: digest of all states, including stamps
     """
 
     rate: float
@@ -47,7 +47,7 @@ class Run(NamedTuple):
 
 
 def run(cycles: int, domain: int, folder: Path) -> Run:
-    """Run a simulator and control it for so many cycles.
+    """Run a simulator and control it for some cycles.
 
     :raises RuntimeError: if no state comes
     """
@@ -109,7 +109,7 @@ def control(cycles: int, domain: int) -> Run:
             seconds, nanoseconds = STAMP(taken[0])
             stamp = seconds * 1_000_000_000 + nanoseconds
             if stamp <= last:
-                continue  # a copy, for who had not seen the first
+                continue  # a state that is sent again, for late subscribers
             last = stamp
             digest.update(taken[0])
             delays[answered] = now - sent
@@ -148,11 +148,11 @@ def figures(cycles: int, runs: Tuple[Run, ...]) -> List[Figure]:
 
 
 def measure(folder: Path, cycles: int, on_progress: Callable[[int, int], None]) -> List[Figure]:
-    """Run twice, in domains of their own.
+    """Run twice, in separate domains.
 
-    :param folder: for logs
-    :param cycles: of each run
-    :param on_progress: called with the number of runs that are done, of how many
+    :param folder: folder for logs
+    :param cycles: cycles of each run
+    :param on_progress: called with the number of runs done, and of all runs
     :raises RuntimeError: if no state comes
     """
     runs: List[Run] = []

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns of a controller that is a process, over DDS."""
+"""Campaigns with a controller in a separate process, over DDS."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from hil_measures import scenarios
 from hil_measures.figure import at_least, at_most, Figure, reported
 
 ROOT = Path(__file__).resolve().parents[2]
-FLOOR = 3.5  # times real time, per pair of processes
+FLOOR = 3.5  # minimum multiple of real time, per pair of processes
 NODE = [sys.executable, '-m', 'rbd_ros.nodes.inverse_dynamics', '--ros-args']
 PARAMETERS = ['-p', 'robot_description_file:={robot}', '-p', 'output:=joint_state']
 
 
 def measure(folder: Path, count: int, duration: float) -> List[Figure]:
-    """Return the runs of our inverse_dynamics node: one process kept for all, and one for each.
+    """Return the runs of our inverse_dynamics node: one process for all runs, and one for each.
 
-    :param count: number of runs with the process kept; of a tenth of them each has its own
-    :param duration: of each [s]
+    :param count: number of runs with one process; a tenth as many have separate ones
+    :param duration: duration of each [s]
     :raises RuntimeError: if a run failed
     """
     kept, digests = campaign(folder, 'kept', count, duration)

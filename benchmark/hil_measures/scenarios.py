@@ -32,11 +32,11 @@ def write(folder: Path, name: str, changes: Dict[str, Any], duration: float = 5.
     """Write a scenario; return its path.
 
     :param changes: keys that differ from the example in C
-    :param duration: how long it is [s]
+    :param duration: duration [s]
     """
     content = yaml.safe_load((EXAMPLE / 'scenario.yaml').read_text())
     path = folder / f'{name}.yaml'
-    # Of a shorter run, what would begin after its end is left out.
+    # In a shorter run, faults and events after its end are omitted.
     faults = [each for each in content.get('faults', ()) if each.get('start_time', 0.0) < duration]
     content |= {'duration': duration, 'faults': faults, **changes}
     path.write_text(yaml.safe_dump(content))
@@ -44,12 +44,12 @@ def write(folder: Path, name: str, changes: Dict[str, Any], duration: float = 5.
 
 
 def in_process(folder: Path, names: List[str], duration: float) -> Dict[str, Path]:
-    """Return the scenarios with controllers in the process of the bench, by what these are.
+    """Return the scenarios with controllers in the process of the bench, by kind of controller.
 
-    :param folder: where files are made
+    :param folder: folder for files
     :param names: some of 'function in Python', 'function in C', 'FMU', and
         'function in C, FMU as plant'
-    :param duration: of each [s]
+    :param duration: duration of each [s]
     :raises FileNotFoundError: if there is no C compiler
     """
     in_c = {'c': {'library': 'build/libcontrol.so', 'function': 'computed_torque'}}

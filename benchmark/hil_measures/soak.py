@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Soak: many steps of a simulation with faults that come and go, for NaN, leaks and counters."""
+"""Soak test: many steps of a simulation with intermittent faults, for NaN, leaks and counters."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation import Physics
 
 PART = 'soak'
-BLOCK = 10_000  # steps between other faults
-WARM = 20  # blocks before memory counts
+BLOCK = 10_000  # steps between changes of faults
+WARM = 20  # blocks before memory is recorded
 MAX_GROWTH = 1.0  # [MB]
 TIMESTEP = 0.001  # [s]
 _OF_MESSAGES = {'latency': 0.02, 'jitter': 0.01, 'drop': 0.3, 'duplicate': 0.3}
@@ -59,8 +59,8 @@ def random_faults(rng: np.random.Generator, joints: tuple) -> List[Fault]:
 def measure(steps: int, on_progress: Callable[[int, int], None], seed: int = 1) -> List[Figure]:
     """Simulate an arm whose controller, sensors and messages are disturbed.
 
-    :param steps: how many
-    :param on_progress: called with the number of steps that are done, of how many
+    :param steps: number of steps
+    :param on_progress: called with the number of steps done, and of all steps
     """
     robot = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'))
     physics, n = Physics(robot, TIMESTEP), robot.nv

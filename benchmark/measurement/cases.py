@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The cases that are measured: each function of a robot, for one state a call and in batches."""
+"""The cases: each function of a robot, for one state per call and in batches."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Case:
     """A function of a robot, ready to be measured.
 
     :param function: name of the method
-    :param label: name of the function for people
+    :param label: name of the function in tables
     :param single: our call for one state
     :param batch: our call for a batch
     :param peer_single: the peer's call for one state, if there is a peer
@@ -46,7 +46,7 @@ def cases(
     peer: Optional[PinocchioPeer] = None,
     seed: int = 0,
 ) -> Iterator[Case]:
-    """Yield the cases of `functions`, each compiled when its turn comes.
+    """Yield the cases of `functions`, compiled one by one.
 
     :param robot: the robot
     :param functions: names of the functions
@@ -76,10 +76,10 @@ def cases(
 
 
 def bound(robot: Robot, function: str, frame: str) -> Callable[..., Any]:
-    """Return the callable that a loop over states would hold on to: a builtin.
+    """Return the callable for a loop over states: a builtin.
 
-    The poses of all links come as one array, (links, 4, 4), as a loop that cares for speed would
-    take them; the method's dictionary of views costs more than the poses.
+    The poses of all links are one array, (links, 4, 4), as in a fast loop; the method's dictionary
+    of views costs more than the poses.
     """
     chosen = {'frame': frame} if 'frame' in declared(function).choices else {}
     return robot.kernel(function, **chosen).function

@@ -20,13 +20,13 @@ import tempfile
 import time
 from typing import Any, Callable, Dict
 
-_LIMIT = 600  # after which a process is given up [s]
+_LIMIT = 600  # timeout of a process [s]
 
 
 def first_calls(
     robot: str, function: str, floating_base: bool = False, batch: int = 64
 ) -> Dict[str, Dict[str, float]]:
-    """Measure the first calls in two fresh processes; the second finds what the first has cached.
+    """Measure the first calls in two fresh processes; the second uses the first one's cache.
 
     :param robot: path of the URDF
     :param function: name of the function
@@ -91,7 +91,8 @@ def measure(robot: str, function: str, floating_base: bool, batch: int) -> Dict[
     loaded_robot = Robot.from_urdf(robot, floating_base=floating_base)
     loaded = time.perf_counter()
 
-    # The cases, and with them the peer, are not loaded here: what a kernel needs must be paid for.
+    # The cases, and with them the peer, are not imported: imports of a kernel are part of the
+    # time.
     from measurement.functions import inputs
     from rbd_ros.robot.kernels import declared
 
@@ -122,7 +123,7 @@ def _time(times: Dict[str, float], name: str, call: Callable[[], Any]) -> None:
 
 
 def main() -> None:
-    """Measure as the command line says and print JSON."""
+    """Measure by the command line and print JSON."""
     parser = argparse.ArgumentParser()
     parser.add_argument('robot')
     parser.add_argument('function')

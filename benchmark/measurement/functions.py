@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The functions that can be measured: declared algorithms of joint-space arrays."""
+"""Functions to be measured: declared algorithms of joint-space arrays."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import List
 
 from rbd_ros.robot.kernels import declared
 
-#: Functions that are measured where none are named; any algorithm can be.
+#: Functions that are measured by default; any algorithm can be.
 FUNCTIONS = (
     'inverse_dynamics',
     'mass_matrix',
@@ -19,22 +19,22 @@ FUNCTIONS = (
     'jacobian',
 )
 
-# Which of the random arrays q, v, a stands for an input.
+# Random array q, v or a for an input.
 _STANDS_FOR = {'q': 0, 'v': 1, 'step': 1}
 
 
 def label(function: str) -> str:
     """Return the name of a function in a table.
 
-    :raises ValueError: for an unknown one
+    :raises ValueError: for an unknown function
     """
     return declared(function).name.replace('_', ' ')
 
 
 def inputs(function: str) -> List[int]:
-    """Return which of q, v and a (or an array of that size) a function takes, 0 to 2, in order.
+    """Return which of q, v and a (or arrays of that size) a function takes, 0 to 2, in order.
 
-    :raises ValueError: for an unknown one, or one that takes other arrays
+    :raises ValueError: for an unknown function, or one with other arguments
     """
     algorithm = declared(function)
     found = []

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pinocchio's Python binding as the peer of a measurement: the same functions of the same URDF.
 
-Everything that can be made before the call is: model, data, and states of Pinocchio's own layout.
-Pinocchio leaves mimic joints independent, so that it may have more degrees of freedom than ours.
+Model, data and states in Pinocchio's layout are made before the call. Mimic joints are independent
+in Pinocchio, so it may have more degrees of freedom.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class PinocchioPeer:
     :param text: the URDF
     :param floating_base: whether the root link moves freely
     :raises ImportError: if Pinocchio is not installed
-    :raises ValueError: if it does not take this URDF
+    :raises ValueError: if it rejects this URDF
     """
 
     def __init__(self, text: str, floating_base: bool = False):
@@ -33,7 +33,7 @@ class PinocchioPeer:
         root = (pinocchio.JointModelFreeFlyer(),) if floating_base else ()
         try:
             self.model = pinocchio.buildModelFromXML(text, *root)
-        except Exception as error:  # whatever its parser raises
+        except Exception as error:  # any exception of its parser
             raise ValueError(f'Pinocchio cannot load this URDF: {error}') from None
         self.data = self.model.createData()
 
@@ -56,7 +56,7 @@ class PinocchioPeer:
         ]
 
     def single(self, function: str, state: Tuple[np.ndarray, ...], frame: str) -> Optional[Call]:
-        """Return the call for one state; None if there is no such function or frame."""
+        """Return the call for one state; None for an unknown function or frame."""
         call = self._call(function)
         arguments = self._arguments(function, state, frame)
         if call is None or arguments is None:
@@ -66,7 +66,7 @@ class PinocchioPeer:
     def loop(
         self, function: str, states: List[Tuple[np.ndarray, ...]], frame: str
     ) -> Optional[Call]:
-        """Return the call for a loop over states; None if there is no such function or frame."""
+        """Return the call for a loop over states; None for an unknown function or frame."""
         call = self._call(function)
         rows = [self._arguments(function, state, frame) for state in states]
         if call is None or None in rows:
@@ -74,13 +74,13 @@ class PinocchioPeer:
         return Call(call, (self.model, self.data), rows, len(rows))
 
     def _call(self, function: str) -> Optional[Callable[..., Any]]:
-        """Return the function of Pinocchio that the declaration of an algorithm names."""
+        """Return Pinocchio's function for an algorithm, by its declaration."""
         return getattr(self.pin, declared(function).pinocchio_equivalent or '', None)
 
     def _arguments(
         self, function: str, state: Tuple[np.ndarray, ...], frame: str
     ) -> Optional[Tuple[Any, ...]]:
-        """Return the arguments after model and data; None if there is no such frame."""
+        """Return the arguments after model and data; None for an unknown frame."""
         arrays = tuple(state[k] for k in inputs(function))
         if 'frame' not in declared(function).choices:
             return arrays

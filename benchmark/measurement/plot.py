@@ -41,10 +41,10 @@ def plot_robot(facts: Dict[str, Any], path: str) -> None:
 
 
 def plot_groups(groups: Sequence[Tuple[str, List[Row]]], path: str, caption: str) -> None:
-    """Plot rows of points on a common logarithmic axis of time, one panel a group.
+    """Plot rows of points on a common logarithmic axis of time, one panel per group.
 
-    :param groups: title and rows of each; a row is a label, times by the keys of
-        `SERIES` [ns], and how many times faster than the peer our own are
+    :param groups: title and rows of each; a row is a label, times by the keys of `SERIES` [ns],
+        and our speed-up relative to the peer
     :param path: file to write
     :param caption: text below the panels
     :raises ValueError: if the file cannot be written

@@ -16,7 +16,7 @@ def number(value: Optional[float]) -> str:
 
 def columns(rows: Sequence[Sequence[str]], rule_after: int) -> List[str]:
     """Return the lines of a table, the first column aligned left, with a rule below the head."""
-    # A heading may run on over the empty cells that follow it.
+    # A heading may extend over the following empty cells.
     body = rows[rule_after - 1 :]
     widths = [max(5, *map(len, column)) for column in zip(*body)]
     lines = []

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Interleaved timing of two calls: short blocks of one and the other in turn, medians, spread.
 
-The machine is rarely ours alone. Blocks of a few milliseconds in turn are disturbed alike on both
-sides, the median over many rounds is robust against the rest, and a ratio is taken round by round,
-so that a change of clock rate between rounds cancels. On one core the clock is the processor time
-of the process, which does not run while another process has the core.
+Other processes disturb measurements. Alternating blocks of a few milliseconds are disturbed
+equally on both sides, the median over many rounds is robust, and ratios are taken in each round,
+so changes of the clock rate between rounds cancel. On one core the clock is the processor time of
+the process, which does not run while another process has the core.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 
-BLOCK = 0.004  # duration of a block that is timed [s]
-WARM_UP = 0.002  # calls before it that do not count, as the other side has filled the caches [s]
+BLOCK = 0.004  # duration of a timed block [s]
+WARM_UP = 0.002  # untimed calls before a block: the other side has filled the caches [s]
 _FEWEST_ROUNDS = 5
 
 
@@ -28,10 +28,10 @@ _FEWEST_ROUNDS = 5
 class Call:
     """A call to be measured.
 
-    :param function: what is called
+    :param function: the called function
     :param arguments: its arguments; with `rows`, those before the row's
-    :param rows: argument tuples, gone through in a loop; None for a single call
-    :param states: how many states one measured call handles
+    :param rows: argument tuples, for a loop over them; None for a single call
+    :param states: number of states per measured call
     :param keywords: arguments by name, for a single call
     """
 
@@ -101,7 +101,7 @@ def compare(
 
     :param ours: our call
     :param theirs: the peer's call, None to measure ours alone
-    :param seconds: about how long to measure [s]; at least five rounds are made
+    :param seconds: approximate duration [s]; at least five rounds are made
     :param clock: returns the time [s]
     """
     calls = [call for call in (ours, theirs) if call is not None]
@@ -136,7 +136,7 @@ class _Block:
 
     def __init__(self, call: Call, clock: Callable[[], float]):
         self._timer, self._states, self._number = call.timer(clock), call.states, 1
-        self._timer.timeit(1)  # whatever happens once only: caches, page faults
+        self._timer.timeit(1)  # initialization: caches, page faults
         while (duration := self._timer.timeit(self._number)) < BLOCK / 4 and self._number < 10**7:
             self._number *= 4
         calls_per_second = self._number / max(duration, 1e-9)
@@ -146,14 +146,14 @@ class _Block:
     def run(self) -> float:
         """Return the time per state [ns].
 
-        The calls of a while before do not count: the other side has just filled the caches.
+        Untimed calls come first, as the other side has just filled the caches.
         """
         self._timer.timeit(self._before)
         return 1e9 * self._timer.timeit(self._number) / (self._number * self._states)
 
 
 class Progress:
-    """One line on standard error that shows what is being measured.
+    """One line on standard error that shows the progress.
 
     :param shown: whether to show it; None: only on a terminal
     :param steps: number of steps

@@ -1,7 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Measurements of the nodes by benchmark/ros.py, one kind in each file.
+"""Measurements of the nodes by benchmark/ros.py, one kind per file.
 
-`loops.py`: time and processors at 1 kHz; `endurance.py`: many messages; `real_time.py`: whether
-the simulator keeps time; `start.py`: until the first torque. `processes.py` starts them all.
+`loops.py`: latency and processor time at 1 kHz; `endurance.py`: many messages; `real_time.py`:
+deadlines of the simulator; `start.py`: time to the first torque. `processes.py` starts all
+processes.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Numbers that a process of ros_processes.py shows while it runs, in a file that others map."""
+"""Numbers that a process of ros_processes.py publishes in a file mapped by others."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from pathlib import Path
 import time
 from typing import List
 
-RING = 1 << 14  # latencies that are kept
-CYCLES, FIRST, LATENCIES, RUNNING, HEAD = 0, 1, 2, 3, 8  # places in the file
+RING = 1 << 14  # number of stored latencies
+CYCLES, FIRST, LATENCIES, RUNNING, HEAD = 0, 1, 2, 3, 8  # indices in the file
 
 
 class Board:
     """Shared numbers of one process.
 
-    :param path: the file, which `create` has made
+    :param path: the file, made by `create`
     """
 
     def __init__(self, path: Path):
@@ -31,7 +31,7 @@ class Board:
 
     @property
     def cycles(self) -> int:
-        """Cycles so far of the process that is measured."""
+        """Cycles so far of the measured process."""
         return self._words[CYCLES]
 
     @cycles.setter
@@ -42,30 +42,30 @@ class Board:
 
     @property
     def first(self) -> int:
-        """Time of a monotonic clock at which the first cycle was seen [ns]; 0: not yet."""
+        """Monotonic time of the first cycle [ns]; 0: none yet."""
         return self._words[FIRST]
 
     @property
     def running(self) -> bool:
-        """True if the process that writes here has begun."""
+        """Whether the writing process has started."""
         return bool(self._words[RUNNING])
 
     def begin(self) -> None:
-        """Tell that the process has begun."""
+        """Record that the process has started."""
         self._words[RUNNING] = 1
 
     @property
     def latencies(self) -> int:
-        """Number of latencies noted so far."""
+        """Number of latencies recorded so far."""
         return self._words[LATENCIES]
 
     def note(self, latency: int) -> None:
-        """Note a latency [ns]."""
+        """Record a latency [ns]."""
         count = self._words[LATENCIES]
         self._words[HEAD + count % RING] = latency
         self._words[LATENCIES] = count + 1
 
     def since(self, count: int) -> List[int]:
-        """Return the latencies noted after the first `count` [ns], of many the newest."""
+        """Return the latencies after the first `count` [ns], of too many the newest."""
         newest = self.latencies
         return [self._words[HEAD + k % RING] for k in range(max(count, newest - RING), newest)]

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Many messages through a node: none is lost, counters stay exact, memory stays as it is.
+"""Many messages through a node: none may be lost, counters stay exact, memory does not grow.
 
-Ten million are seven days at the rate of a slow controller, or close to three hours at 1 kHz.
+Ten million are seven days at the rate of a slow controller, or almost three hours at 1 kHz.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ DRIFT = 'counters, beside what was sent and received'
 GROWTH = 'memory after warm-up, growth [MB]'
 
 MAX_GROWTH = 1.0  # [MB]
-WARM_UP = 5000  # messages before memory and counters count, at least
-WARM_SECONDS = 60.0  # after which they count in any case [s]
-WARM_PART = 0.1  # of the messages
+WARM_UP = 5000  # minimum messages before memory and counters are recorded
+WARM_SECONDS = 60.0  # maximum duration of the warm-up [s]
+WARM_PART = 0.1  # fraction of the messages
 TIMESTEP = 0.001  # of the simulator [s]
-MEANWHILE = 50  # steps that the simulator may do while it writes a report
+MEANWHILE = 50  # maximum steps of the simulator while it writes a report
 
-#: Parameters of each node; the simulator waits for its commands, so that none can be lost
+#: Parameters of each node; the simulator waits for its commands, so none can be lost
 PARAMETERS: Dict[str, Dict[str, Any]] = {
     'gravity_compensation': {'output': 'joint_state'},
     'inverse_dynamics': {'output': 'joint_state'},
     'trajectory_feedforward': {},
     'simulator': {'lockstep': 'stamp'},
 }
-#: Counters that must have grown by the messages sent, and those that must not have grown
+#: Counters that must grow by the messages sent, and those that must not grow
 SENT = {
     'gravity_compensation': ('states_received', 'torques_published'),
     'inverse_dynamics': ('states_received', 'torques_published'),
@@ -63,14 +63,14 @@ class Found:
     """Findings of many messages about a node.
 
     :param node: name of the node
-    :param messages: how many were exchanged after the warm-up
-    :param sent: how many were sent to the node between two reports of its counters
-    :param lost: how many answers did not come
+    :param messages: number of messages after the warm-up
+    :param sent: messages to the node between two reports of its counters
+    :param lost: missing responses
     :param elapsed: real time of the exchange [s]
-    :param stamps: time that passed by the stamps of the answers [s]
-    :param memory: resident memory again and again [MB]
-    :param before: what the node reported of itself before
-    :param after: and afterwards
+    :param stamps: duration by the stamps of the responses [s]
+    :param memory: samples of resident memory [MB]
+    :param before: the node's report before
+    :param after: the node's report afterwards
     """
 
     node: str
@@ -85,15 +85,15 @@ class Found:
 
     @property
     def growth(self) -> float:
-        """By how much the resident memory was ever larger than after the warm-up [MB]."""
+        """Maximum growth of resident memory after the warm-up [MB]."""
         return max(self.memory) - self.memory[0]
 
     @property
     def drift(self) -> float:
-        """Largest difference between a counter of the node and what it should be."""
+        """Maximum difference between a counter of the node and its expected value."""
         changes = [abs(self._change(name) - self.sent) for name in SENT[self.node]]
         changes += [self._change(name) for name in REJECTED[self.node]]
-        if self.node == 'simulator':  # simulated time is that of so many steps
+        if self.node == 'simulator':  # simulated time is the number of steps
             apart = abs(self.after['time'] / TIMESTEP - self.after['steps'])
             changes.append(apart if apart > MEANWHILE else 0.0)
         return max(changes)
@@ -112,11 +112,11 @@ def run(
     """Exchange messages with a node.
 
     :param node: name of the node
-    :param messages: how many, after the warm-up
-    :param seconds: time after which it is enough [s]
-    :param parameters: parameters of the node, instead of those in `PARAMETERS`
-    :param warm_seconds: time after which the warm-up ends, whatever came [s]
-    :raises RuntimeError: if a process does not come up, or ends
+    :param messages: number of messages after the warm-up
+    :param seconds: maximum duration [s]
+    :param parameters: parameters of the node in place of `PARAMETERS`
+    :param warm_seconds: maximum duration of the warm-up [s]
+    :raises RuntimeError: if a process does not start, or ends
     """
     with family() as children:
         domain = domains(1)[0]
@@ -144,10 +144,10 @@ def measure(
 ) -> List[Row]:
     """Exchange messages with nodes, one after the other.
 
-    :param messages: how many with each, after the warm-up
-    :param seconds: time after which those of a node are enough [s]
-    :param warm_seconds: time after which its warm-up ends in any case [s]
-    :raises RuntimeError: if a process does not come up, or ends
+    :param messages: messages with each node after the warm-up
+    :param seconds: maximum duration per node [s]
+    :param warm_seconds: maximum duration of its warm-up [s]
+    :raises RuntimeError: if a process does not start, or ends
     """
     rows = []
     for node in nodes:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes at 1 kHz beside bare loops: time from state to torque, processor time, memory, threads."""
+"""Nodes at 1 kHz and bare loops: time from state to torque, processor time, memory, threads."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ MEMORY = 'resident memory [MB]'
 THREADS = 'threads'
 IDLE = 'threads that never woke'
 
-# Roles of ros_processes.py: the bare loop beside a node and the other side of both.
+# Roles in ros_processes.py: the bare loop for a node, and the counterpart of both.
 OTHER_SIDES = {'bare_simulator': 'commands', 'echo': 'states'}
 NODES = {
     'simulator': 'bare_simulator',
     'inverse_dynamics': 'echo',
     'gravity_compensation': 'echo',
 }
-# One message in, one out, as the echo has it.
+# One message in, one out, as in the echo.
 PARAMETERS = {'inverse_dynamics': {'output': 'joint_state'}}
 PARAMETERS['gravity_compensation'] = PARAMETERS['inverse_dynamics']
 
@@ -56,19 +56,19 @@ MAX_RATIOS = {
 }
 MAX_MEMORY = 150.0  # resident [MB]
 MORE_THREADS = 4  # than the bare loop: signals, the control loop, the watchdog, timers
-MORE_IDLE_THREADS = 1  # than the bare loop: the one that waits for signals
-LOWEST_RATE = 950.0  # cycles a second, below which nothing can be said
+MORE_IDLE_THREADS = 1  # than the bare loop: the thread that waits for signals
+LOWEST_RATE = 950.0  # minimum cycles a second of a valid measurement
 
-SETTLING = 0.4  # after a pair goes on, before it counts [s]
+SETTLING = 0.4  # after a pair resumes, before it counts [s]
 CYCLES_BEFORE = 500
 
 
 class Pair:
-    """A process that is measured and its other side, alone in a ROS domain.
+    """A measured process and its counterpart, alone in a ROS domain.
 
-    Between the rounds both are stopped, so that only one pair runs at any time.
+    Both are stopped between rounds, so only one pair runs at a time.
 
-    :param name: what is measured: a node, or the role of a bare loop
+    :param name: a node, or the role of a bare loop
     :param domain: ROS domain
     :param children: starts and ends the processes
     :param folder: folder for files
@@ -104,7 +104,7 @@ class Pair:
                 process.send_signal(number)
 
     def measure(self, seconds: float) -> None:
-        """Let both run for `seconds`, and note what the measured one did and used."""
+        """Run both for `seconds`, and record cycles and usage of the measured one."""
         pid, board = self._processes[0].pid, self.board
         self.send(signal.SIGCONT)
         time.sleep(SETTLING)
@@ -125,7 +125,7 @@ class Pair:
         self._idle = idle if self._idle is None else self._idle & idle
 
     def now(self) -> Dict[str, float]:
-        """Return the memory and threads as they are now, by quantity."""
+        """Return the present memory and threads, by quantity."""
         pid = self._processes[0].pid
         return {
             MEMORY: resident(pid),
@@ -135,11 +135,11 @@ class Pair:
 
 
 def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -> List[Row]:
-    """Measure nodes and the bare loops beside them.
+    """Measure nodes and their bare loops.
 
-    :param rounds: how often each has its turn
-    :param seconds: how long a turn is [s]
-    :raises RuntimeError: if a process does not come up
+    :param rounds: number of rounds
+    :param seconds: duration of a round [s]
+    :raises RuntimeError: if a process does not start
     """
     names = sorted({NODES[name] for name in nodes}) + nodes
     with tempfile.TemporaryDirectory() as folder, family() as children:
@@ -159,7 +159,7 @@ def measure(nodes: List[str], rounds: int, seconds: float, progress: Progress) -
             return [row for name in nodes for row in _rows(name, pairs)]
         finally:
             for pair in pairs.values():
-                pair.send(signal.SIGCONT)  # what is stopped does not hear that it should end
+                pair.send(signal.SIGCONT)  # a stopped process cannot react to other signals
 
 
 def _rows(name: str, pairs: Dict[str, Pair]) -> Iterator[Row]:

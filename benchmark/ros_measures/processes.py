@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Processes of a measurement: nodes, bare loops, and the other sides of both."""
+"""Processes of a measurement: nodes, bare loops, and their counterparts."""
 
 from __future__ import annotations
 
@@ -18,21 +18,22 @@ from rbd_ros.nodes.bench.domains import free_domain
 
 HERE = Path(__file__).resolve().parents[1]
 URDF = HERE.parent / 'urdf' / 'six_axis_arm.urdf'
-START_TIMEOUT = 300.0  # for a node that has to compile [s]
+START_TIMEOUT = 300.0  # for a node that compiles [s]
 POLL = 0.02  # [s]
 _locks: List[IO[str]] = []
 
-# Children must choose their threads themselves: nothing of this process' environment helps them.
+# Children choose their numbers of threads themselves, so these variables of the environment are
+# removed.
 POOLS = ('OMP_NUM_THREADS', 'OPENBLAS_NUM_THREADS', 'MKL_NUM_THREADS', 'NUMBA_NUM_THREADS')
 
 
 def joints() -> List[str]:
-    """Return the joints of the arm, which is of the size of a UR5."""
+    """Return the joints of the arm, similar to a UR5."""
     return list(Robot.from_urdf(URDF).joint_names)
 
 
 def domains(count: int) -> List[int]:
-    """Return as many unused ROS domains, reserved until this process ends."""
+    """Return unused ROS domains, reserved until this process ends."""
     taken = [free_domain(os.getpid()) for _ in range(count)]
     _locks.extend(lock for _, lock in taken)
     return [domain for domain, _ in taken]
@@ -40,7 +41,7 @@ def domains(count: int) -> List[int]:
 
 @contextmanager
 def family() -> Iterator[ChildProcesses]:
-    """Provide children with a folder for their files, which all end with the block."""
+    """Provide child processes and a folder for their files; all end with the block."""
     environment = {name: value for name, value in os.environ.items() if name not in POOLS}
     environment['PYTHONPATH'] = os.pathsep.join(
         filter(None, [str(HERE.parent), environment.get('PYTHONPATH')])
@@ -87,16 +88,16 @@ def wait_for(
 
 
 def last_words(children: ChildProcesses, name: str) -> str:
-    """Return the end of what a child wrote."""
+    """Return the end of a child's output."""
     log = children.log(name)
     return log.read_text(errors='replace')[-2000:] if log.exists() else 'it says nothing'
 
 
 class Usage(NamedTuple):
-    """Use of processors by a process so far.
+    """Processor usage of a process so far.
 
     :param processor: processor time of each thread [ns]
-    :param switches: how often each thread was given a processor
+    :param switches: number of times that each thread was scheduled
     """
 
     processor: Dict[str, int]
@@ -104,7 +105,7 @@ class Usage(NamedTuple):
 
 
 def usage(pid: int) -> Usage:
-    """Use of processors by the process `pid` so far."""
+    """Return the processor usage of the process `pid` so far."""
     processor, switches = {}, {}
     for task in Path(f'/proc/{pid}/task').iterdir():
         try:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Timeliness of the simulator, and whether a subscriber gets every state."""
+"""Deadlines of the simulator, and whether a subscriber receives every state."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ PARAMETERS = {'clock_publish_rate': 100.0, 'clock_policy': 'fixed_rate'}
 
 
 def measure(seconds: float, progress: Progress) -> List[Row]:
-    """Listen to a simulator at 1 kHz that is sent commands.
+    """Record the states of a simulator that receives commands at 1 kHz.
 
-    :param seconds: how long [s]
-    :raises RuntimeError: if a process does not come up, or ends
+    :param seconds: duration [s]
+    :raises RuntimeError: if a process does not start, or ends
     """
     progress.step(f'real time of the simulator, {seconds:g} s')
     found = endurance.run('simulator', 10**9, seconds, PARAMETERS)

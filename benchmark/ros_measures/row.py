@@ -14,9 +14,9 @@ class Row:
     """One line of the table.
 
     :param node: name of the node
-    :param quantity: what was measured, with its unit
+    :param quantity: quantity, with its unit
     :param value: value of the node
-    :param bare: value of the bare loop beside it, None if there is none
+    :param bare: value of the bare loop, None without one
     :param holds: whether the goal is reached
     :param goal: the goal, as text
     :param ratio: ratio of the node to the bare loop, median over the rounds
@@ -34,7 +34,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """True if the goal is reached, as PASS or BELOW."""
+        """PASS if the goal is reached, else BELOW."""
         return 'PASS' if self.holds else 'BELOW'
 
     @property
@@ -46,11 +46,11 @@ class Row:
 def compared(
     node: str, quantity: str, ours: Sequence[float], theirs: Sequence[float], largest: float
 ) -> Row:
-    """Return the row with the ratio of a node to the bare loop, taken round by round.
+    """Return the row with the ratio of a node to the bare loop, from each round.
 
     :param ours: the node's value in each round
     :param theirs: that of the bare loop
-    :param largest: ratio that is the goal
+    :param largest: maximum ratio, the goal
     """
     ratios = [a / b for a, b in zip(ours, theirs)]
     low, ratio, high = statistics.quantiles(ratios, n=4) if len(ratios) > 1 else ratios * 3
@@ -69,5 +69,5 @@ def compared(
 def at_most(
     node: str, quantity: str, value: float, largest: float, bare: Optional[float] = None
 ) -> Row:
-    """Return the row with a value that must not be larger than `largest`."""
+    """Return the row with a value that must not exceed `largest`."""
     return Row(node, quantity, value, bare, value <= largest, f'{largest:g}')

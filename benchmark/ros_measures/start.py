@@ -31,10 +31,10 @@ TORQUE_NODES = [name for name, bare in NODES.items() if bare == 'echo']
 
 
 def measure(nodes: List[str], starts: int, progress: Progress) -> List[Row]:
-    """Start torque nodes and the echo in turn; the first start of each may compile and is free.
+    """Start torque nodes and the echo in turn; the first start of each may compile and is ignored.
 
-    :param starts: how often each is started
-    :raises RuntimeError: if a process does not come up
+    :param starts: starts of each
+    :raises RuntimeError: if a process does not start
     """
     nodes = [name for name in nodes if name in TORQUE_NODES]
     times: Dict[str, List[float]] = {name: [] for name in ['echo', *nodes]}
@@ -57,7 +57,7 @@ def measure(nodes: List[str], starts: int, progress: Progress) -> List[Row]:
 
 
 def _start(name: str) -> float:
-    """Time until the first answer of a new process [s], beside states at 1 kHz."""
+    """Return the time to the first response of a new process, with states at 1 kHz [s]."""
     with tempfile.TemporaryDirectory() as folder, family() as children:
         path = Path(folder) / 'board'
         board, domain = Board.create(path), domains(1)[0]

@@ -59,7 +59,7 @@ def markdown(facts: Dict[str, Any], rows: List[Row]) -> Iterator[str]:
 
 
 def conditions(facts: Dict[str, Any]) -> str:
-    """Return where and how it was measured."""
+    """Return the conditions of the measurement."""
     computer, made_by = facts['machine'], facts['versions']
     return (
         f'{computer["cpu"]}, {computer["cores"]} cores, {computer["system"]}, Python '
@@ -69,7 +69,7 @@ def conditions(facts: Dict[str, Any]) -> str:
 
 
 def plot(facts: Dict[str, Any], rows: List[Row], path: str) -> None:
-    """Plot the ratios to bare loops beside their goals.
+    """Plot the ratios to bare loops with their goals.
 
     :raises ValueError: if there are none, or the file cannot be written
     """

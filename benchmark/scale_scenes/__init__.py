@@ -11,9 +11,9 @@ from contact_scenes.scene import Scene
 
 from scale_scenes import machines, objects
 
-#: Boxes of the piles; the larger ones are simulated for a shorter time, on request.
+#: Boxes of the piles; the larger ones have shorter durations, on request.
 PILES, LARGE_PILES = (64, 125, 216, 343), (512, 1000, 2000)
-_DROPS = 8  # of a Go1, from as many poses
+_DROPS = 8  # of a Go1, from different poses
 _SCENES = {
     'dominoes': lambda: [objects.dominoes()],
     'wall5': lambda: [objects.wall(5)],
@@ -34,7 +34,7 @@ LARGE = tuple(f'boxes{n}' for n in LARGE_PILES)
 def load(name: str) -> Tuple[Scene, ...]:
     """Return the scenes of a row of the table, by its name.
 
-    :raises KeyError: if there is none
+    :raises KeyError: for an unknown name
     :raises FileNotFoundError: if its robot is not installed
     """
     return tuple(_SCENES[name]())

@@ -25,8 +25,8 @@ def _scene(name: str, title: str, machine: Machine, duration: float) -> Scene:
 _BASE, _BASE_MASS, _BASE_CENTER = Box((0.6, 0.6, 0.5)), 116.0, '-0.06 0 0.3'
 _FORK, _FORK_MASS = Box((0.15, 0.15, 0.15)), 3.5
 _WHEEL, _WHEEL_MASS = Cylinder(0.08, 0.034), 0.44
-_LYING = '1.5707963267948966 0 0'  # turns the axis of a cylinder to the y axis
-_AWAY, _TWIN = 0.22, 0.049  # of swivels from the middle, of wheels from their swivel [m]
+_LYING = '1.5707963267948966 0 0'  # rotates the axis of a cylinder to the y axis
+_AWAY, _TWIN = 0.22, 0.049  # of swivels from the center, of wheels from their swivel [m]
 _AXLE = 0.03  # height of the axles above the frame of the base [m]
 _DAMPING = 1.0  # of swivels and axles [N m s/rad]
 
@@ -67,7 +67,7 @@ def caster_base() -> str:
 
 
 def casters() -> Scene:
-    """Return the base on casters, rolling and turning at the start."""
+    """Return the base on casters, initially rolling and turning."""
     machine = Machine(
         caster_base(),
         floating=True,
@@ -79,7 +79,8 @@ def casters() -> Scene:
     return _scene('casters', title, machine, 1.0)
 
 
-# -- robots that fall -----------------------------------------------------------------------------
+# -- falling robots
+# ---------------------------------------------------------------------------------
 
 
 def pr2() -> Scene:

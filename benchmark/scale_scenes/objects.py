@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Many objects: dominoes, walls of bricks, mixed shapes in a bin, piles of boxes."""
+"""Scenes of many objects: dominoes, walls of bricks, mixed shapes in a bin, piles of boxes."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _scene(
 
 
 def _turned(rng: np.random.Generator, most: float) -> Tuple[float, float, float, float]:
-    """Return the quaternion of a rotation about a random axis by at most an angle [rad]."""
+    """Return the quaternion of a rotation about a random axis, up to an angle [rad]."""
     axis = rng.normal(size=3)
     return about(axis / np.linalg.norm(axis), float(rng.uniform(0.0, most)))
 
@@ -43,9 +43,9 @@ _DOMINO, _SPACING, _DOMINO_MASS = Box((0.01, 0.04, 0.08)), 0.04, 0.05
 
 
 def dominoes(count: int = 12) -> Scene:
-    """Return a row of dominoes of which the first is pushed over the next ones."""
+    """Return a row of dominoes of which the first tips over."""
     thick, _, height = _DOMINO.size
-    lean = 0.25  # of the first [rad]: its weight is beyond the edge that it stands on
+    lean = 0.25  # of the first [rad]: its weight is beyond its edge
     center = 0.5 * (thick * math.cos(lean) + height * math.sin(lean)) - 0.5 * thick
     lifted = 0.5 * (thick * math.sin(lean) + height * math.cos(lean))
     first = Body(
@@ -65,13 +65,13 @@ _BALL, _BALL_MASS, _BALL_SPEED = Sphere(0.1), 5.0, 6.0
 
 
 def wall(side: int) -> Scene:
-    """Return a wall of as many bricks a layer as layers, which a ball hits in the middle."""
+    """Return a wall with as many layers as bricks per layer, which a ball hits in the middle."""
     length, _, height = _BRICK.size
     bricks = [
         Body(
             f'brick{layer}_{k}',
             _BRICK,
-            # Every other layer is half a brick further.
+            # Every other layer is shifted by half a brick.
             ((k + 0.5 * (layer % 2)) * length, 0.0, (layer + 0.5) * height),
             mass=_BRICK_MASS,
         )
@@ -108,7 +108,7 @@ def _bin(inside: float) -> Iterator[Body]:
 
 
 def mixed(count: int) -> Scene:
-    """Return capsules, cylinders, boxes and spheres in turn that fall into a bin."""
+    """Return alternating capsules, cylinders, boxes and spheres that fall into a bin."""
     rng, side = np.random.default_rng(3), 3 if count <= 32 else 4
     inside = side * _CELL + 0.04
     cells = grid((-(-count // side**2), side, side), _CELL)[:count, ::-1]
@@ -135,11 +135,11 @@ def mixed(count: int) -> Scene:
 # -- piles of boxes -------------------------------------------------------------------------------
 
 _SIDE = 0.1
-PILE_STEPS = 300  # which piles of all sizes take
+PILE_STEPS = 300  # simulated steps of piles of all sizes
 
 
 def pile(count: int) -> Scene:
-    """Return boxes in a block, turned by some tenths of a radian, that collapses into a pile."""
+    """Return boxes in a block, rotated by some tenths of a radian, which collapses into a pile."""
     rng, side = np.random.default_rng(7), math.ceil(count ** (1.0 / 3.0) - 1e-9)
     layer = side**2
     places = grid((-(-count // layer), side, side), 1.35 * _SIDE)[:count, ::-1]
@@ -154,6 +154,6 @@ def pile(count: int) -> Scene:
         )
         for k, place in enumerate(places)
     ]
-    # The more boxes, the fewer steps, of which the first are the same of all piles.
+    # More boxes have fewer steps, of which the first are common to all piles.
     duration = 1.0 if count < 200 else 0.6 if count < 500 else 1e-3 * PILE_STEPS
     return _scene(f'boxes{count}', f'{count} boxes that fall into a pile', bodies, duration)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sections of benchmark/run.py: each is a file, found by its name in the list here."""
+"""Sections of benchmark/run.py, one file each, listed here by name."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Time of a state in a large batch."""
+"""Time per state in a large batch."""
 
 from __future__ import annotations
 

@@ -13,10 +13,11 @@ from rows import Row
 from sections.section import load_both, Section, Tools
 
 NAME = 'derivatives'
-# Of a humanoid a state has 35 kB of derivatives: more states are a measurement of the memory.
+# A state of a humanoid has 35 kB of derivatives; larger batches would measure memory bandwidth.
 BATCH = 64
 _FUNCTIONS = ('inverse_dynamics_derivatives', 'forward_dynamics_derivatives')
-# One call, and a state in a batch. Pinocchio's Panda has a freedom more, a finger that follows.
+# One call, and a state in a batch. Pinocchio's Panda has one more DoF, a finger that mimics the
+# other.
 _FLOORS = {robots.UR5: (8.0, 40.0), robots.PANDA: (8.0, 40.0), robots.TALOS: (2.5, 12.0)}
 _IN_A_BATCH = f', {BATCH} states'
 

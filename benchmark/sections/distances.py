@@ -54,9 +54,9 @@ def _measure(row: Row, tools: Tools) -> None:
 def _both(
     robot: robots.RealRobot,
 ) -> Tuple[RobotInWorld, np.ndarray, Callable[[np.ndarray], Any], List[np.ndarray], List[int]]:
-    """Return our distances and configurations, the peer's call and configurations; their freedoms.
+    """Return our distances and configurations, the peer's, and both numbers of DoFs.
 
-    The peer has the same pairs of shapes in the same poses, and its usual tolerances.
+    The peer has the same pairs of shapes in the same poses, and its default tolerances.
     """
     import coal
     import pinocchio as pin
@@ -91,14 +91,14 @@ def _both(
         theirs(state)
         gaps = [each.min_distance for each in found.distanceResults]
         wrong = np.abs(ours.distances(mine).distance - gaps)
-        # Where shapes penetrate, the peer's depth is not always the least.
+        # For penetrating shapes, the peer's depth is not always the minimum.
         if wrong[np.array(gaps) > 0.0].max() > 1e-4:
             raise RuntimeError(f'distances of {robot.name} differ by {wrong.max():.1g} m')
     return ours, q, theirs, states, [ours.robot.nv, model.nv]
 
 
 def _number(robot: Robot, shapes: Any, shape: Any) -> int:
-    """Return the number of the peer's geometry that one of our shapes is."""
+    """Return the index of the peer's geometry of one of our shapes."""
     owner, _, link = shape.name.partition('/')
     if not link:
         return int(shapes.getGeometryId(owner))
@@ -113,7 +113,7 @@ def _number(robot: Robot, shapes: Any, shape: Any) -> int:
 
 
 def _configuration(robot: Robot, pin: Any, model: Any, q: np.ndarray) -> np.ndarray:
-    """Return the peer's configuration for ours; joints that mimic others are its own."""
+    """Return the peer's configuration for ours, with independent mimic joints."""
     state = pin.neutral(model)
     tree = robot.model.tree_position(q.tolist())
     for _, body in robot.model.outward():

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every public function of a robot by its method, against Pinocchio's same call."""
+"""Every public function of a robot, called by its method, against the same call of Pinocchio."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _TWICE, _AS_FAST = 2.0, 1.0
 
 
 class _State(NamedTuple):
-    """A state of both models, and what else calls take."""
+    """A state of both models, and other arguments of calls."""
 
     q: np.ndarray
     v: np.ndarray
@@ -33,7 +33,7 @@ class _State(NamedTuple):
 
 
 class _Peer:
-    """Pinocchio's calls; what takes two is a function of Python, as a user would write it."""
+    """Pinocchio's calls; two calls are wrapped in a Python function, as a user would do."""
 
     def __init__(self, peer: PinocchioPeer, state: _State):
         self.pin, self.model, self.data = peer.pin, peer.model, peer.data
@@ -251,8 +251,8 @@ def _rows() -> List[Row]:
 
 
 def _measure(row: Row, tools: Tools) -> None:
-    """Measure a call in a process of its own, after all the others in an order drawn for it."""
-    load_both(row)  # here, too: what is missing is reported, and degrees of freedom are entered
+    """Measure a call in a separate process, after all others in a random order."""
+    load_both(row)  # here too, to report missing models and enter degrees of freedom
     with ProcessPoolExecutor(1, mp_context=get_context('spawn')) as process:
         row.fill(process.submit(measure_fresh, row, tools.seconds).result())
 
@@ -267,19 +267,20 @@ def measure_fresh(row: Row, seconds: float) -> Comparison:
     q, q1 = (x.copy() for x in robot.random_configurations(2, rng))
     v, a = (x.copy() for x in rng.normal(size=(2, robot.nv)))
     (their_q, their_v, their_a), (their_q1, _, _) = peer.states(2, rng)
-    # Where mimic joints are independent joints of the peer's, it has more variables.
+    # Mimic joints are independent joints of the peer, which then has more variables.
     our_state = _State(q, v, a, q1, link)
     their_state = _State(their_q, their_v, their_a, their_q1, link)
     pin = _Peer(peer, their_state)
-    # Speed must not depend on which call came first: each row has another order, the same in
-    # every run.
+    # Speed must not depend on which call came first: each row has another order, the same in every
+    # run.
     names = list(_PAIRS)
     random.Random(f'{row.robot} {row.function}').shuffle(names)
     for name in names:
         first, _ = _PAIRS[name][1](robot, pin, our_state)
         first.function(*first.arguments, **first.keywords)
     pair = _PAIRS[row.function][1]
-    # The method is bound to machine code by its first call: looked up again, as a caller would.
+    # The method is bound to machine code by its first call, so it is looked up again, as by a
+    # caller.
     ours, _ = pair(robot, pin, our_state)
     _, theirs = pair(robot, pin, their_state)
     return compare(ours, theirs, seconds)

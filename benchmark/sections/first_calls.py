@@ -26,7 +26,7 @@ def _rows() -> List[Row]:
     ]
 
 
-_times: dict = {}  # of a robot, by function: both rows come from the same pair of processes
+_times: dict = {}  # of a robot, by function: one pair of processes measures both rows
 
 
 def _measure(row: Row, tools: Tools) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The C that `rbd_ros codegen` writes, compiled, without Python on either side."""
+"""The compiled C code of `rbd_ros codegen`, called without Python on either side."""
 
 from __future__ import annotations
 

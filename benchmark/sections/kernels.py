@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The machine code alone, without Python on either side."""
+"""Machine code of kernels, called without Python on either side."""
 
 from __future__ import annotations
 

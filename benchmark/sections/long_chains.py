@@ -38,7 +38,7 @@ _JOINT = """
 
 
 def chain(joints: int) -> str:
-    """Return the URDF of a chain of revolute joints about changing axes."""
+    """Return the URDF of a chain of revolute joints about alternating axes."""
     axes = ('0 0 1', '0 1 0', '1 0 0')
     links = [_LINK.format(k=k, mass=1.0 + 0.01 * k) for k in range(joints + 1)]
     between = [

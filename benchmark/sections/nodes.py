@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The nodes at 1 kHz beside bare loops (ros_measures/loops.py)."""
+"""The nodes at 1 kHz and bare loops (ros_measures/loops.py)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _rows() -> List[Row]:
         rows += [
             Row(NAME, node, loops.RATE, 'x', 1.0),
             Row(NAME, node, loops.MEMORY, 'MB', loops.MAX_MEMORY),
-            Row(NAME, node, loops.THREADS, '', 0.0),  # floors follow from the loop's own number
+            Row(NAME, node, loops.THREADS, '', 0.0),  # floors depend on the loop's number
             Row(NAME, node, loops.IDLE, '', 0.0),
         ]
     return rows

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Large results written where they are needed: without a fresh array there are no page faults."""
+"""Large results in the caller's arrays: no new arrays, hence no page faults."""
 
 from __future__ import annotations
 

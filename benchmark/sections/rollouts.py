@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Many motions at once, against MuJoCo's rollouts."""
+"""Many simultaneous motions, against MuJoCo's rollouts."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ NAME = 'rollouts'
 STATES, STEPS, _TIMESTEP = 64, 1000, 1e-3
 _PUSH = 0.02  # [N m, N]
 _STIFFNESS, _DAMPING = 100.0, 3.0  # of a quadruped that stands [N m/rad, N m s/rad]
-_STANCE = (0.0, 0.8, -1.6)  # of each leg [rad]
+_STANCE = (0.0, 0.8, -1.6)  # of a standing quadruped [N m/rad, N m s/rad]
 _ONE, _ALL, _FALLING = 'one thread', 'all threads', 'one thread, falling'
 _FLOORS = {robots.UR5: 10.0, robots.PANDA: 10.0, robots.GO1: 3.0}
-#: With contact: of arms that press a square tool on the ground, and of a quadruped.
+#: With contact: arms that press a square tool on the ground, and a quadruped.
 _IN_CONTACT = 3.0
 _COMPLIANT, _RIGID = (
     'one thread, pressing on compliant ground',
     'one thread, pressing on rigid ground',
 )
 _GO1_RIGID = 'one thread, rigid ground'
-#: What a world does not let touch: the peer's robots do not touch themselves either.
+#: Pairs without contact in a world: the peer's robots have no self-contact either.
 _NOT_ITSELF = [['robot', 'robot']]
 _FACE, _THICK = 0.06, 0.04  # [m]
 _PRESS = 20.0  # [N]
-#: Link with the tool, whose z axis points down, and positions of joints by name.
+#: Link with the tool, whose z axis points down, and joint positions by name.
 _TOOLS = {
     robots.UR5: (
         'tool0',
@@ -106,20 +106,20 @@ def _measure(row: Row, tools: Tools) -> None:
 def calls(
     robot: robots.RealRobot, falling: bool, rigid: bool, standing: bool = False
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Return our call and, by the number of threads, the peer's; the freedoms of both models.
+    """Return our call, the peer's by number of threads, and the DoFs of both models.
 
-    Both write into arrays that are there. Arms are held against gravity where they start, and
-    pushed by torques that change every tenth of a second; a quadruped falls to the ground from low
-    above it, and lies there.
+    Both write into existing arrays. Arms are held against gravity at their start, and pushed by
+    torques that change every 0.1 s; a quadruped falls to the ground from a low height, and lies
+    there.
 
-    :param falling: whether an arm is not held: what falls soon comes to its joint limits, and a
-        gripper at once
+    :param falling: whether an arm is not held, so that it soon reaches its joint limits, a gripper
+        at once
     :param rigid: whether a quadruped falls on rigid ground
     :param standing: whether springs and dampers hold its joints, so that it stands there
     """
     path, on_ground = robots.find(robot), robot.floating_base
     model = Robot.from_urdf(path, floating_base=robot.floating_base)
-    # Neither touches itself, and both take Euler's steps; ours are by default of second order.
+    # Without self-contact, by Euler's method in both; our default is of second order.
     around: Dict[str, Any] = {'ground': HalfSpace()} if on_ground else {}
     if on_ground and rigid:
         around = {
@@ -131,7 +131,7 @@ def calls(
     q = np.array([model.neutral()] * STATES)
     v, torque = np.zeros((STATES, model.nv)), np.zeros((STATES, STEPS, model.nv))
     if on_ground:
-        # Above the ground, with bent knees: nothing begins in it, or beyond a joint limit.
+        # Above the ground, with bent knees: no initial penetration, no violated joint limits.
         q[:, 6] = rng.uniform(0.36, 0.42, STATES)
         q[:, 7:] = np.tile(_STANCE, 4) + rng.uniform(-0.1, 0.1, (STATES, model.nq - 7))
         if standing:
@@ -150,9 +150,9 @@ def calls(
 def _pressing(
     robot: robots.RealRobot, rigid: bool
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Return the same for arms that press a box on the ground, which friction holds.
+    """Return the same for arms that press a box on the ground, with static friction.
 
-    :param rigid: whether the ground is
+    :param rigid: whether the ground is rigid
     """
     link, positions = _TOOLS[robot]
     size = {'size': f'{_FACE} {_FACE} {_THICK}'}
@@ -183,7 +183,7 @@ def _pressing(
 def _against(
     simulator: Simulator, peer: Any, q: np.ndarray, v: np.ndarray, torque: np.ndarray
 ) -> Tuple[Callable[[], Any], Callable[[int], Any], List[int]]:
-    """Return our rollouts of some starts, and those of a peer; see `calls`."""
+    """Return our rollouts from some initial states, and those of a peer; see `calls`."""
     from mujoco import rollout
 
     model = simulator.robot
@@ -192,11 +192,11 @@ def _against(
     mujoco = mujoco_models.load()
     start = mujoco_models.states(peer, model, q, v)
     forces = np.zeros((STATES, STEPS, peer.nv))
-    # Joints come in the same order; those that mimic others are the last ones.
+    # Joints are in the same order; mimic joints are the last ones.
     forces[:, :, : model.nv] = torque
     if peer.nv == model.nv + 1:
-        # Of a Panda's fingers one mimics the other.
-        forces[:, :, -2:] = torque[:, :, -1:] / 2.0  # of the gripper, by its two fingers
+        # One of a Panda's fingers mimics the other.
+        forces[:, :, -2:] = torque[:, :, -1:] / 2.0  # of the gripper, for its two fingers
     states = np.empty((STATES, STEPS, start.shape[1]))
     data = [mujoco.MjData(peer) for _ in range(os.cpu_count() or 1)]
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Section of the benchmark, and what all sections use."""
+"""Section of the benchmark, and tools of all sections."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from rbd_ros import Robot
 
 @dataclass(frozen=True)
 class Tools:
-    """Tools that a measurement works with.
+    """Tools of a measurement.
 
     :param quick: whether to measure for a shorter time
-    :param progress: where to show what comes next
+    :param progress: display of the next step
     """
 
     quick: bool
@@ -33,7 +33,7 @@ class Tools:
         return 0.02 if self.quick else 1.0
 
     def step(self, row: Row, what: str = '') -> None:
-        """Say which row comes next."""
+        """Show the next row."""
         self.progress.step(' '.join(filter(None, (row.section, row.robot, row.function, what))))
 
 
@@ -41,11 +41,11 @@ class Tools:
 class Section:
     """Part of the table.
 
-    :param title: what is measured, for people
-    :param rows: makes the rows, with nothing measured yet
-    :param measure: measures one row; raises FileNotFoundError, ImportError, ValueError or
-        RuntimeError if it cannot, which is the reason that is shown
-    :param long: whether it is measured only when asked for by name or with --all
+    :param title: title of the section
+    :param rows: function that returns the rows, without measurements
+    :param measure: function that measures one row; raises FileNotFoundError, ImportError,
+        ValueError or RuntimeError with the reason if it cannot
+    :param long: whether it is measured only by name or with --all
     """
 
     title: str
@@ -56,7 +56,7 @@ class Section:
 
 @lru_cache(maxsize=None)
 def load(name: str) -> Tuple[robots.RealRobot, Path, Robot, PinocchioPeer]:
-    """Return a robot of robots.py: what it is, its URDF, ours and the peer's model."""
+    """Return a robot of robots.py: its description, URDF, and our and the peer's model."""
     robot = next(each for each in robots.ALL if each.name == name)
     path = robots.find(robot)
     ours = Robot.from_urdf(path, floating_base=robot.floating_base)

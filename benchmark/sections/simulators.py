@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator: what a call costs besides the step, and how soon the first one is ready."""
+"""The simulator: overhead of a call over the step, and time to the first step."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from sections.section import Section, Tools
 NAME = 'simulators'
 _STEP, NEW, LATER = 'call besides the step', 'first ever', 'later ones'
 _FLOORS = {robots.UR5: 3.0, robots.GO1: 8.0}
-#: With rigid contact: in a world that has something of everything, and on rigid ground.
+#: With rigid contact: in a world with objects of all kinds, and on rigid ground.
 _TABLE, _GROUND = 'first ever, in table_world.yaml', 'first ever, on rigid ground'
 _IN_WORLDS = {
     (robots.UR5, _TABLE): 8.0,
@@ -80,7 +80,7 @@ def _measure(row: Row, tools: Tools) -> None:
 
 def _call(robot: robots.RealRobot, tools: Tools) -> Tuple[float, Dict[str, float]]:
     ours = Robot.from_urdf(robots.find(robot), floating_base=robot.floating_base)
-    # In the air, where each step takes as long as the next.
+    # In the air, where all steps take equally long.
     simulator = Simulator(ours, ground=HalfSpace(offset=-1e6) if robot.floating_base else None)
     start, tau = simulator.snapshot(), np.zeros(ours.nv)
 
@@ -114,7 +114,7 @@ def start_times(robot: robots.RealRobot, world: str = '') -> Dict[str, float]:
             'RBD_ROS_CACHE_DIR': cache,
             'PYTHONPATH': str(Path(__file__).resolve().parents[2]),
         }
-        # The first process leaves byte code for the later ones, as an installed package has.
+        # The first process writes byte code for the later ones, as in an installed package.
         environment.pop('PYTHONDONTWRITEBYTECODE', None)
         times = [
             json.loads(

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Small batches: at most half as long again as so many kernels, and a microsecond."""
+"""Small batches: at most 1.5 times as many single kernels, plus a microsecond."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Speed-up of batches by several cores: never harm, and from a size on much good."""
+"""Speed-up of batches by several cores: no batch may be slower, large ones must be faster."""
 
 from __future__ import annotations
 
