@@ -1,12 +1,12 @@
 // Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
-/* Two controllers of an arm, of functions that `rbd_ros codegen --name arm` has exported. */
+/* Two controllers of an arm, with functions exported by `rbd_ros codegen --name arm`. */
 #include "control.h"
 #include "arm.h"
 
-#define FREQUENCY 18.0 /* of the closed loop with computed torque [rad/s] */
+#define FREQUENCY 18.0 /* natural frequency of computed torque [rad/s] */
 
-/* Springs and dampers of the six joints, for the inertia behind each [N m/rad, N m s/rad] */
+/* Springs and dampers of the six joints, for the inertia moved by each [N m/rad, N m s/rad] */
 static const double STIFFNESS[ARM_NV] = {1200.0, 1200.0, 600.0, 60.0, 20.0, 2.0};
 static const double DAMPING[ARM_NV] = {80.0, 80.0, 40.0, 2.0, 0.5, 0.02};
 
@@ -36,7 +36,7 @@ int computed_torque(int64_t joints, double time, const double q[], const double 
                + FREQUENCY * FREQUENCY * (desired_q[k] - q[k]);
     }
     arm_inverse_dynamics(q, v, a, torque);
-    /* Light joints have little inertia to be held by, and friction all the same. */
+    /* Feedback scaled by inertia is too weak against the friction of light joints. */
     for (int k = 0; k < ARM_NV; ++k) torque[k] += 0.5 * STIFFNESS[k] * (desired_q[k] - q[k]);
     return 0;
 }

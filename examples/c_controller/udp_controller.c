@@ -1,6 +1,6 @@
 // Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
-/* A controller that speaks no ROS: states come over UDP, torques go back.
+/* A controller without ROS: it receives states over UDP and returns torques.
  *
  *     ./udp_controller 9700 computed_torque
  */
@@ -33,7 +33,7 @@ int main(int count, char **words)
     const int bridge = socket(AF_INET, SOCK_DGRAM, 0);
     if (bridge < 0) return fail("socket");
     struct sockaddr_in here = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
-    /* Only from this machine; INADDR_ANY to hear others, too. */
+    /* Accept packets of this machine only; INADDR_ANY accepts others, too. */
     here.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     if (bind(bridge, (struct sockaddr *)&here, sizeof here) != 0) return fail("bind");
     printf("listening on port %d\n", port);
@@ -56,7 +56,7 @@ int main(int count, char **words)
         packet_vector(state, ARM_NV, 4, desired_a);
         if (control(ARM_NV, 1e-9 * (double)head.stamp, q, v, desired_q, desired_v, desired_a,
                     torque) != 0) {
-            continue; /* No answer is an answer, too: who waits for it stops the robot. */
+            continue; /* Without a response, the bench or node stops the robot. */
         }
         packet_answer(answer, ARM_NV, head.sequence, torque);
         if (sendto(bridge, answer, sizeof answer, 0, (struct sockaddr *)&from, size) < 0) {

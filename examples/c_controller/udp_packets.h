@@ -1,7 +1,7 @@
 // Copyright 2026 rbd_ros maintainers
 // SPDX-License-Identifier: Apache-2.0
-/* Packets of rbd_ros's bench and of its node udp_bridge (docs/hil_controllers.md), read and
- * written byte by byte: right on any processor. */
+/* Packets of the HIL bench and of the node udp_bridge (docs/hil_controllers.md), read and written
+ * byte by byte, for any byte order. */
 #ifndef UDP_PACKETS_H
 #define UDP_PACKETS_H
 
@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define PACKET_VERSION 1
-#define PACKET_BEGINS 1u /* flag: a motion begins, and what is remembered is of another one */
+#define PACKET_BEGINS 1u /* flag: a new motion begins; reset the controller */
 #define STATE_SIZE(n) (32 + 40 * (size_t)(n))
 #define ANSWER_SIZE(n) (16 + 8 * (size_t)(n))
 
@@ -33,14 +33,14 @@ static inline void packet_doubles(const unsigned char *at, int count, double val
     }
 }
 
-/* What stands before the numbers of a state */
+/* Header of a state */
 struct state_head {
-    uint64_t sequence; /* to be sent back */
+    uint64_t sequence; /* to be returned */
     int64_t stamp;     /* [ns] */
     uint32_t flags;
 };
 
-/* Whether a packet is a state of so many joints, and what stands before its numbers */
+/* Read the header of a state; return whether the packet is one of `joints` joints. */
 static inline int packet_is_state(const unsigned char *data, size_t size, int joints,
                                   struct state_head *head)
 {
@@ -53,13 +53,13 @@ static inline int packet_is_state(const unsigned char *data, size_t size, int jo
     return 1;
 }
 
-/* Vector of a state: 0 position, 1 velocity, 2 to 4 desired position, velocity, acceleration */
+/* Read vector 0 position, 1 velocity, 2 to 4 desired position, velocity or acceleration. */
 static inline void packet_vector(const unsigned char *data, int joints, int which, double values[])
 {
     packet_doubles(data + 32 + 8 * joints * which, joints, values);
 }
 
-/* Answer to a state, ANSWER_SIZE(joints) bytes */
+/* Write the response to a state, of ANSWER_SIZE(joints) bytes. */
 static inline void packet_answer(unsigned char *data, int joints, uint64_t sequence,
                                  const double torque[])
 {

@@ -84,7 +84,7 @@ def make_fmu(
     declared = variables(robot, made.start)
     files = {'fmi3Interface.h': interface.header(), **made.files}
     start = f'#define START_POSITIONS {{{", ".join(map(repr, made.start))}}}\n\n'
-    files['simulation.h'] = files['simulation.h'].replace('/* Where', f'{start}/* Where', 1)
+    files['simulation.h'] = files['simulation.h'].replace('/* Members', f'{start}/* Members', 1)
     digest = hashlib.sha256('\0'.join([repr(declared), *files.values()]).encode())
     token = f'{{{digest.hexdigest()[:32]}}}'
     files['fmu.c'] = functions.source(token)

@@ -15,8 +15,8 @@ def source(token: str) -> str:
     return _TEXT.replace('@TOKEN@', token) + '\n' + unsupported_functions()
 
 
-_TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is taken where an
- * instance or a copy of its state is made, and nowhere else. */
+_TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is allocated for an
+ * instance or a copy of its state only. */
 #include "fmi3Interface.h"
 #include "simulation.h"
 #include <math.h>
@@ -33,7 +33,7 @@ _TEXT = r"""/* FMI 3.0 co-simulation: torque in, joint state out. Memory is take
 
 enum { INSTANTIATED, INITIALIZING, STEPPING, TERMINATED };
 
-/* All that the next steps depend on: plain data, which is copied as it is */
+/* Complete state of an instance: plain data, copied by memcpy */
 struct Memory {
     char token[sizeof TOKEN];
     int mode;
@@ -65,10 +65,10 @@ static fmi3Status report(const struct Instance *instance, fmi3Status status, con
 static fmi3Status unsupported_function(fmi3Instance instance, const char *name, size_t count)
 {
     if (instance != NULL && count == 0) return fmi3OK;
-    return report(instance, fmi3Error, "%s: this FMU has nothing of that kind", name);
+    return report(instance, fmi3Error, "%s is not supported by this FMU", name);
 }
 
-/* In no mode but these, or NULL: an error. */
+/* Return whether an instance is in one of two modes; report an error otherwise. */
 static bool is_in(const struct Instance *instance, const char *name, int mode, int other)
 {
     if (instance == NULL) return false;
@@ -92,8 +92,8 @@ static void start(struct Memory *memory)
     memcpy(POSITION(&memory->physics), positions, sizeof positions);
 }
 
-/* Position, velocity and effort that were set begin a simulation; all else is cleared. What is
- * wrong with them, or NULL; then also the loop that is open. */
+/* Begin a simulation at the start values of position, velocity and effort; clear all else. Return
+ * NULL or an error message, and in `loop` the name of an open loop. */
 static const char *begin(struct Memory *memory, const char **loop)
 {
     static const char *const loops[] = LOOP_NAMES;
@@ -106,7 +106,7 @@ static const char *begin(struct Memory *memory, const char **loop)
         double *p = position + places[k], squares = 0.0;
         for (int i = 0; i < 4; ++i) squares += p[i] * p[i];
         if (!(squares > 0.0 && squares < HUGE_VAL)) {
-            return "an orientation that is set must not be zero%s";
+            return "the start values of an orientation must not all be zero%s";
         }
         const double length = sqrt(squares);
         for (int i = 0; i < 4; ++i) p[i] /= length;
@@ -118,7 +118,7 @@ static const char *begin(struct Memory *memory, const char **loop)
     const int64_t open = simulation_close_loops(&memory->physics);
     if (open >= 0) {
         *loop = loops[open];
-        return "the positions that are set leave this loop open: %s";
+        return "the start positions leave this loop open: %s";
     }
     simulation_place_on_ground(&memory->physics);
     return NULL;
@@ -155,7 +155,7 @@ fmi3Instance FMI3_NAME(fmi3InstantiateCoSimulation)(
     (void)update;
     const struct Instance caller = {.environment = environment, .log = log, .logging = true};
     if (token == NULL || strcmp(token, TOKEN) != 0) {
-        report(&caller, fmi3Error, "the instantiation token is that of another FMU");
+        report(&caller, fmi3Error, "the instantiation token belongs to another FMU");
         return NULL;
     }
     if (event_mode || intermediate_count > 0) {
@@ -164,7 +164,7 @@ fmi3Instance FMI3_NAME(fmi3InstantiateCoSimulation)(
     }
     struct Instance *self = malloc(sizeof *self);
     if (self == NULL) {
-        report(&caller, fmi3Error, "there is no memory for an instance");
+        report(&caller, fmi3Error, "out of memory for an instance");
         return NULL;
     }
     *self = caller;
@@ -226,14 +226,14 @@ fmi3Status FMI3_NAME(fmi3GetFloat64)(fmi3Instance instance, const fmi3ValueRefer
     struct Instance *self = instance;
     if (self == NULL) return fmi3Error;
     if (value_count != count) {
-        return report(self, fmi3Error, "fmi3GetFloat64: %lu variables, but room for %lu values",
+        return report(self, fmi3Error, "fmi3GetFloat64: %lu variables, but space for %lu values",
                       (unsigned long)count, (unsigned long)value_count);
     }
     Physics *physics = &self->memory.physics;
     for (size_t k = 0; k < count; ++k) {
         const fmi3ValueReference at = references[k];
         if (at >= LAST) {
-            return report(self, fmi3Error, "there is no value reference %lu", (unsigned long)at);
+            return report(self, fmi3Error, "unknown value reference %lu", (unsigned long)at);
         }
         if (at == 0) values[k] = time_of(&self->memory);
         else if (at < FIRST_POSITION) values[k] = EFFORT(physics)[at - 1];
@@ -253,10 +253,10 @@ fmi3Status FMI3_NAME(fmi3SetFloat64)(fmi3Instance instance, const fmi3ValueRefer
         return report(self, fmi3Error, "fmi3SetFloat64: %lu variables, but %lu values",
                       (unsigned long)count, (unsigned long)value_count);
     }
-    /* All are looked at before any is taken. */
+    /* Check all values before setting any. */
     for (size_t k = 0; k < count; ++k) {
         const unsigned long at = references[k];
-        if (at >= LAST) return report(self, fmi3Error, "there is no value reference %lu", at);
+        if (at >= LAST) return report(self, fmi3Error, "unknown value reference %lu", at);
         if (at == 0 || at >= FIRST_ACCELERATION) {
             return report(self, fmi3Error, "value reference %lu cannot be set", at);
         }
@@ -291,22 +291,22 @@ fmi3Status FMI3_NAME(fmi3DoStep)(fmi3Instance instance, fmi3Float64 now, fmi3Flo
     if (terminate != NULL) *terminate = false;
     if (early != NULL) *early = false;
     if (reached != NULL) *reached = time_of(memory);
-    /* Importers add up their steps: what rounding does to the sum is none of their making. */
+    /* Importers accumulate steps, so their time may differ by rounding. */
     if (!(fabs(now - time_of(memory)) <= 1e-3 * TIMESTEP)) {
-        return report(self, fmi3Error, "a step from %.17g s was asked for, and it is %.17g s", now,
+        return report(self, fmi3Error, "the step starts at %.17g s, but the time is %.17g s", now,
                       time_of(memory));
     }
     const double steps = rint(size / TIMESTEP);
     if (!(steps >= 1.0 && steps < 1e15 && fabs(size / TIMESTEP - steps) <= 1e-6 * steps)) {
-        return report(self, fmi3Discard, "a step of %.17g s is no multiple of %.17g s", size,
+        return report(self, fmi3Discard, "the step of %.17g s is not a multiple of %.17g s", size,
                       TIMESTEP);
     }
     const int64_t count = (int64_t)steps;
     const int64_t taken = simulation_advance(&memory->physics, count);
     if (reached != NULL) *reached = time_of(memory);
     if (taken != count) {
-        return report(self, fmi3Error, "the dynamics are not finite at time %.17g s: is there "
-                      "enough inertia behind each joint?", time_of(memory));
+        return report(self, fmi3Error, "the dynamics are not finite at time %.17g s: check "
+                      "the inertia moved by each joint", time_of(memory));
     }
     return fmi3OK;
 }
@@ -316,7 +316,7 @@ fmi3Status FMI3_NAME(fmi3GetFMUState)(fmi3Instance instance, fmi3FMUState *state
     struct Instance *self = instance;
     if (self == NULL || state == NULL) return fmi3Error;
     if (*state == NULL) *state = malloc(sizeof(struct Memory));
-    if (*state == NULL) return report(self, fmi3Error, "there is no memory for a state");
+    if (*state == NULL) return report(self, fmi3Error, "out of memory for a state");
     memcpy(*state, &self->memory, sizeof self->memory);
     return fmi3OK;
 }
@@ -364,12 +364,12 @@ fmi3Status FMI3_NAME(fmi3DeserializeFMUState)(fmi3Instance instance, const fmi3B
 {
     struct Instance *self = instance;
     if (self == NULL || state == NULL) return fmi3Error;
-    /* Its first bytes say which FMU it is of. */
+    /* A state begins with the token of its FMU. */
     if (size != sizeof(struct Memory) || memcmp(bytes, TOKEN, sizeof TOKEN) != 0) {
-        return report(self, fmi3Error, "these bytes are no state of this FMU");
+        return report(self, fmi3Error, "the bytes are not a state of this FMU");
     }
     if (*state == NULL) *state = malloc(sizeof(struct Memory));
-    if (*state == NULL) return report(self, fmi3Error, "there is no memory for a state");
+    if (*state == NULL) return report(self, fmi3Error, "out of memory for a state");
     memcpy(*state, bytes, size);
     return fmi3OK;
 }

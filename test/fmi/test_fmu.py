@@ -264,7 +264,7 @@ def test_states_go_back_exactly_also_as_bytes(arm):
     made.freeFMUState(kept)
     with pytest.raises(Exception, match='status'):
         other.deserializeFMUState(bytes([data[0] ^ 1, *data[1:]]))
-    assert 'no state of this FMU' in running.messages[-1]
+    assert 'not a state of this FMU' in running.messages[-1]
 
 
 def test_a_reset_starts_again(tmp_path):
@@ -304,15 +304,16 @@ def test_an_invalid_call_is_rejected_and_changes_nothing(arm):
     for bad in (np.nan, np.inf, -np.inf):
         words = 'value reference 3 must be finite'
         rejected(running, DISCARD, words, made.setFloat64, [1, 2, 3], [7.0, 8.0, bad])
-    rejected(running, ERROR, f'no value reference {last + 1}', made.getFloat64, [last + 1])
-    rejected(running, ERROR, f'no value reference {last + 1}', made.setFloat64, [last + 1], [0.0])
+    unknown = f'unknown value reference {last + 1}'
+    rejected(running, ERROR, unknown, made.getFloat64, [last + 1])
+    rejected(running, ERROR, unknown, made.setFloat64, [last + 1], [0.0])
     rejected(running, ERROR, 'is a start value', made.setFloat64, [1 + n], [0.0])
     rejected(running, ERROR, 'cannot be set', made.setFloat64, [0], [0.0])
     rejected(running, ERROR, 'cannot be set', made.setFloat64, [last], [0.0])
     for size in (0.0015, 0.0, -0.001, 4e-4, np.nan, np.inf):
-        rejected(running, DISCARD, 'is no multiple of 0.001', made.doStep, 0.01, size)
-    rejected(running, ERROR, 'a step from 0.02', made.doStep, 0.02, 0.001)
-    rejected(running, ERROR, 'nothing of that kind', made.getInt32, [1])
+        rejected(running, DISCARD, 'is not a multiple of 0.001', made.doStep, 0.01, size)
+    rejected(running, ERROR, 'the step starts at 0.02', made.doStep, 0.02, 0.001)
+    rejected(running, ERROR, 'is not supported by this FMU', made.getInt32, [1])
     rejected(running, ERROR, 'not be called now', made.enterInitializationMode)
     assert made.getFloat64(everything) == twin.getFloat64(everything)
     for each in (made, twin):
@@ -334,7 +335,7 @@ def test_wrong_sizes_and_tokens_are_rejected(arm, monkeypatch):
     monkeypatch.setattr(running.description, 'guid', '{another}')
     with pytest.raises(Exception, match='instantiate'):
         running.instance()
-    assert 'token is that of another FMU' in running.messages[-1]
+    assert 'token belongs to another FMU' in running.messages[-1]
 
 
 def test_an_orientation_of_zero_is_rejected(tmp_path):
