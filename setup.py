@@ -81,7 +81,11 @@ setup(
     maintainer_email='maintainers@rbd-ros.invalid',
     keywords=['ROS', 'robotics', 'rigid body dynamics', 'simulation', 'torque control'],
     packages=find_packages(include=[PACKAGE_NAME, f'{PACKAGE_NAME}.*']),
-    package_data={PACKAGE_NAME: ['py.typed'], f'{PACKAGE_NAME}.viewer': ['page/*']},
+    package_data={
+        PACKAGE_NAME: ['py.typed'],
+        f'{PACKAGE_NAME}.hil.report': ['*.css', '*.js'],
+        f'{PACKAGE_NAME}.viewer': ['page/*'],
+    },
     data_files=installed_data(),
     zip_safe=False,
     python_requires='>=3.10',

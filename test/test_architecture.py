@@ -201,6 +201,8 @@ SINGLE_MODULES = {
     'collision': LOOPS | {'rbd_ros.compiler.cache', 'rbd_ros.compiler.source'},
     'constraints': LOOPS,
     'contact': LOOPS,
+    # Libraries of the page, which reports use as well.
+    'hil': {'rbd_ros.viewer.page_parts'},
     'simulation': LOOPS,
     'nodes': LOOPS,
     'viewer': LOOPS,

@@ -32,10 +32,11 @@ OWN_FILES = {
     'compiler/source.py',
     'doctor/machine.py',
     'fmi/fmu.py',
+    'hil/report/report_page.py',
     'lazy_names.py',
     'launching/bringup.py',
     'nodes/common/realtime.py',
-    'viewer/page_text.py',
+    'viewer/page_parts.py',
 }
 
 

@@ -234,6 +234,7 @@ def test_every_folder_with_sources_is_a_package(setup_arguments):
     assert 'py.typed' in setup_arguments['package_data'][PACKAGE]
     assert (ROOT / PACKAGE / 'py.typed').is_file()
     assert setup_arguments['package_data'][f'{PACKAGE}.viewer'] == ['page/*']
+    assert setup_arguments['package_data'][f'{PACKAGE}.hil.report'] == ['*.css', '*.js']
 
 
 def test_entry_points_are_the_command_and_every_node(console_scripts):

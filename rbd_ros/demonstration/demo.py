@@ -159,9 +159,8 @@ class _Demo:
         self._print(text)
 
     def _units(self) -> List[Tuple[str, str]]:
-        model = self._robot.model
-        sliding = [model.body(i).urdf_type == 'prismatic' for i in model.independent]
-        return [('m', 'N') if slides else ('rad', 'N m') for slides in sliding]
+        units = self._robot.model.position_units
+        return [(unit, 'N' if unit == 'm' else 'N m') for unit in units]
 
     # -- the processes ----------------------------------------------------------------------------
 

@@ -16,7 +16,8 @@ from typing import Any, Callable, Dict, List, NamedTuple, Optional, Sequence, Tu
 
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.faults.faults import Fault
-from rbd_ros.hil.report.run_report import BLUE, document, FAINT, FAULT, figure_of, plain, svg_of
+from rbd_ros.hil.report.report_page import document, Line, passed_and_failed, plot
+from rbd_ros.hil.report.run_report import plain
 from rbd_ros.hil.report.verdict import failed_checks, judge, row, Verdict
 from rbd_ros.hil.scenario.scenario import Scenario
 
@@ -208,26 +209,19 @@ def page(scenario: Scenario, found: DeadTime) -> str:
 
 
 def _plot(scenario: Scenario, found: DeadTime) -> str:
-    figure, (axes,) = figure_of(1, 3.0)
-    for kept, color, mark, name in (
-        (True, BLUE, 'o', 'limits kept'),
-        (False, FAULT, 'x', 'not kept'),
-    ):
-        some = [each for each in found.tries if each.verdict.passed is kept]
-        axes.plot(
-            [1e3 * each.dead_time for each in some],
-            # Zero cannot be shown on a logarithmic axis.
-            [max(each.numbers['largest_error'], 1e-12) for each in some],
-            mark,
-            color=color,
-            label=name,
-        )
+    tries = sorted(found.tries, key=lambda each: each.dead_time)
+    # Zero cannot be shown on a logarithmic axis.
+    errors = [max(each.numbers['largest_error'], 1e-12) for each in tries]
+    lines = []
     if found.tolerated is not None:
-        axes.axvline(1e3 * found.tolerated, color=FAINT, lw=0.8)
+        lines.append(Line('x', 1e3 * found.tolerated, 'tolerated'))
     if scenario.limits.tracking_error is not None:
-        axes.axhline(scenario.limits.tracking_error, color=FAINT, lw=0.8, ls='--')
-    axes.set_yscale('log')
-    axes.set_xlabel('additional dead time of commands [ms]')
-    axes.set_ylabel('maximum position error [rad, m]')
-    axes.legend(frameon=False)
-    return svg_of(figure)
+        lines.append(Line('y', scenario.limits.tracking_error, 'limit'))
+    return plot(
+        'additional dead time of commands [ms]',
+        [1e3 * each.dead_time for each in tries],
+        'maximum position error [rad, m]',
+        passed_and_failed(errors, [each.verdict.passed for each in tries]),
+        lines=lines,
+        y_scale='log',
+    )

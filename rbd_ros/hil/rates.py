@@ -15,15 +15,11 @@ from typing import Callable, List, NamedTuple, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil.bench import Run
+from rbd_ros.hil.report.report_page import Curve, document, Line, plot
 from rbd_ros.hil.report.run_report import (
-    beside_axes,
-    document,
-    FAINT,
-    figure_of,
     latency_numbers,
     MAX_POINTS,
     plain,
-    svg_of,
     thinned_maxima,
     write_report,
 )
@@ -207,7 +203,7 @@ def page(scenario: Scenario, results: Sequence[AtRate]) -> str:
 
 def _errors(scenario: Scenario, results: Sequence[AtRate]) -> str:
     values = [position_error(each.run) for each in results]
-    return _lines(results, values, scenario.limits.tracking_error)
+    return _lines(results, 'error [rad, m]', values, scenario.limits.tracking_error)
 
 
 def _torques(scenario: Scenario, results: Sequence[AtRate]) -> str:
@@ -217,17 +213,20 @@ def _torques(scenario: Scenario, results: Sequence[AtRate]) -> str:
         (np.abs(each.run.torque[:, bounded]) / effort[bounded]).max(axis=1, initial=0.0)
         for each in results
     ]
-    return _lines(results, values, scenario.limits.torque)
+    return _lines(results, 'torque / limit', values, scenario.limits.torque)
 
 
-def _lines(results: Sequence[AtRate], values: Sequence[np.ndarray], limit: Optional[float]) -> str:
-    figure, (axes,) = figure_of(1, 2.8)
+def _lines(
+    results: Sequence[AtRate], label: str, values: Sequence[np.ndarray], limit: Optional[float]
+) -> str:
+    steps = max(len(each) for each in values)
+    curves = []
     for each, of_run in zip(results, values):
-        thin = thinned_maxima(of_run, MAX_POINTS)
-        time = np.linspace(0.0, len(of_run) * each.scenario.step, len(thin))
-        axes.plot(time, thin, lw=1.0, label=f'{float(each.rate):g} ({_hertz(each)})')
-    if limit is not None:
-        axes.axhline(limit, color=FAINT, lw=0.8, ls='--')
-    axes.set_xlabel('time [s]')
-    beside_axes(axes, len(results))
-    return svg_of(figure)
+        # A run that ended early has no values, which are not finite, at its end.
+        whole = np.full(steps, -np.inf)
+        whole[: len(of_run)] = of_run
+        name = f'{float(each.rate):g} ({_hertz(each)})'
+        curves.append(Curve(name, thinned_maxima(whole, MAX_POINTS)))
+    time = np.linspace(0.0, steps * results[0].scenario.step, len(np.asarray(curves[0].values)))
+    lines = [] if limit is None else [Line('y', limit, 'limit')]
+    return plot('time [s]', time, label, curves, lines=lines)

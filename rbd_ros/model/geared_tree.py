@@ -248,6 +248,16 @@ class GearedTree:
         return tuple(self.body(i).joint_name for i in self.independent)
 
     @cached_property
+    def position_units(self) -> Tuple[str, ...]:
+        """Units of the positions of the independent joints: m of sliding ones, otherwise rad.
+
+        >>> Robot.from_urdf('urdf/stanford_arm.urdf').model.position_units
+        ('rad', 'rad', 'm', 'rad', 'rad', 'rad')
+        """
+        types = (self.body(i).urdf_type for i in self.independent)
+        return tuple('m' if each == 'prismatic' else 'rad' for each in types)
+
+    @cached_property
     def nq(self) -> int:
         """Number of independent position variables."""
         return sum(self.body(i).joint.nq for i in self.independent)

@@ -5,11 +5,9 @@
 from __future__ import annotations
 
 import base64
-from functools import lru_cache
 import html
 import json
 import math
-from pathlib import Path
 import re
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
@@ -19,13 +17,13 @@ from numpy.typing import ArrayLike, NDArray
 from rbd_ros.array_types import FloatArray
 from rbd_ros.contact.ground import HalfSpace
 from rbd_ros.viewer.drawn_shapes import SceneShape
+from rbd_ros.viewer.page_parts import page_part
 from rbd_ros.viewer.scene_annotations import SceneJoint
 from rbd_ros.viewer.viewer_scene import Ground, Scene
 
 #: Minimum radius of a scene, for the camera [m].
 MIN_RADIUS = 0.05
 _SIGNS = np.array([[i, j, k] for i in (-1, 1) for j in (-1, 1) for k in (-1, 1)], dtype=float)
-_FOLDER = Path(__file__).parent / 'page'
 _SCRIPTS = (
     *(
         'arrows.js',
@@ -54,12 +52,12 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     text = json.dumps(data, allow_nan=False).replace('<', '\\u003c')
     values = {
         'TITLE': html.escape(scene.name or 'robot'),
-        'STYLE': _part('uplot.css') + _part('page.css'),
-        'LIBRARIES': _part('three.js') + _part('uplot.js'),
-        'VIEWER': ''.join(map(_part, _SCRIPTS)),
+        'STYLE': page_part('uplot.css') + page_part('page.css'),
+        'LIBRARIES': page_part('three.js') + page_part('uplot.js'),
+        'VIEWER': ''.join(map(page_part, _SCRIPTS)),
         'DATA': text,
     }
-    return re.sub('@([A-Z]+)@', lambda found: values[found[1]], _part('page.html'))
+    return re.sub('@([A-Z]+)@', lambda found: values[found[1]], page_part('page.html'))
 
 
 def floats(array: ArrayLike) -> str:
@@ -69,11 +67,6 @@ def floats(array: ArrayLike) -> str:
     'AACAPwAAAEA='
     """
     return _base64(np.ascontiguousarray(array, dtype='<f4'))
-
-
-@lru_cache(maxsize=None)
-def _part(name: str) -> str:
-    return (_FOLDER / name).read_text(encoding='utf-8')
 
 
 def _base64(array: NDArray[Any]) -> str:

@@ -13,6 +13,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from support import outside
+from support.hil_pages import plots_of
 import yaml
 
 from rbd_ros import Simulator
@@ -462,8 +463,8 @@ def test_the_examples_pass_and_are_reported(path, tmp_path, capsys):
     assert main(['hil', str(path), '--report', str(tmp_path)]) == 0
     assert 'PASS' in capsys.readouterr().out
     text = (tmp_path / 'report.html').read_text()
-    assert text.count('<svg') == 5 and 'http-equiv' not in text
-    for loaded in ('<script', 'src=', '@import', '<link'):
+    assert len(plots_of(text)) == 8 and 'http-equiv' not in text
+    for loaded in ('src=', '@import', '<link'):
         assert loaded not in text
     suite = ElementTree.parse(tmp_path / 'junit.xml').getroot()
     assert suite.get('failures') == '0' and int(suite.get('tests')) == len(list(suite))
@@ -499,18 +500,19 @@ def test_the_numbers_are_printed_as_json(tmp_path, capsys):
     assert printed['passed'] is True
 
 
-def test_faults_are_named_where_they_begin(tmp_path):
+def test_faults_are_named_where_they_begin_and_end(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     run = made_run(lambda t: 0.0 * t)
     faults = [Fault('payload', link='tool0'), Fault('joint_lock'), Fault('payload', link='tool0')]
     changes = [FaultChange(0.1, True, fault) for fault in faults]
     changes.append(FaultChange(0.2, False, faults[0]))
     text = page(scenario, replace(run, changes=tuple(changes)), judge(scenario, run))
-    # Letters of an SVG are outlines, with the text in a comment; there are three plots over time.
-    assert text.count('<!-- payload, joint_lock -->') == 3
-    many = tuple(FaultChange(0.01 * k, True, faults[0]) for k in range(40))
-    text = page(scenario, replace(run, changes=many), judge(scenario, run))
-    assert text.count('<!-- payload -->') == 3 * 12
+    expected = [(0.1, 'payload, joint_lock'), (0.2, 'payload ends')]
+    over_time = [each for each in plots_of(text) if each['x_label'] == 'time [s]']
+    assert len(over_time) == 3
+    for each in over_time:
+        named = [(line['at'], line['name']) for line in each['lines'] if line['fault']]
+        assert named == expected
 
 
 REPORTS = ('report.html', 'junit.xml', 'result.json')

@@ -8,6 +8,7 @@ import json
 
 import numpy as np
 import pytest
+from support.hil_pages import numbers_of, plots_of
 from test_scenarios import scenario_of
 
 from rbd_ros.cli.main import main
@@ -73,7 +74,12 @@ def test_values_that_differ_by_rounding_alone_are_drawn(tmp_path):
     times = np.full(100, 0.123)
     times[::2] = np.nextafter(0.123, 1.0)
     even = replace(run, answer_times=times)
-    assert page(scenario, even, judge(scenario, even)).count('<svg') == 5
+    titles = {
+        each['x_label']: each for each in plots_of(page(scenario, even, judge(scenario, even)))
+    }
+    histogram = titles['real time from state to command [us]']
+    counts = numbers_of(histogram['curves'][0]['values'], '<f4')
+    assert counts.max() == counts.sum() == 100 and np.ptp(numbers_of(histogram['x'])) > 1e-3
 
 
 # -- dead time ------------------------------------------------------------------------------------
@@ -160,7 +166,7 @@ def test_the_command_finds_the_dead_time_that_a_delay_of_the_scenario_confirms(t
     )
     assert 'beyond: tracking error' in captured.out and 'limits not kept' in captured.err
     text = (folder / 'dead_time.html').read_text()
-    assert text.count('<svg') == 1 and text.count('<tr>') == 1 + len(numbers['tries'])
+    assert len(plots_of(text)) == 1 and text.count('<tr>') == 1 + len(numbers['tries'])
     for late, kept in ((found, True), (found + 0.001, False)):
         faults = [{'fault': 'latency', 'value': round(late, 6), 'channel': 'command'}]
         scenario = read_scenario(
@@ -271,7 +277,13 @@ def test_the_command_compares_rates(tmp_path, capsys):
     assert [each['period'] for each in numbers] == [0.002, 0.001, 0.0005]
     assert all(each['passed'] and each['timing'] for each in numbers)
     text = (folder / 'rates.html').read_text()
-    assert text.count('<svg') == 2
+    errors, torques = plots_of(text)
+    assert [each['name'] for each in errors['curves']] == [
+        '0.5 (500 Hz)',
+        '1 (1000 Hz)',
+        '2 (2000 Hz)',
+    ]
+    assert torques['y_label'] == 'torque / limit'
     for name in ('rate_0.5', 'rate_1', 'rate_2'):
         assert (folder / name / 'junit.xml').is_file() and f'href="{name}/report.html"' in text
     path = scenario_of(tmp_path, limits={'tracking_error': 1e-9})

@@ -119,6 +119,8 @@ class Browser:
             deviceScaleFactor=1,
             mobile=False,
         )
+        # What is drawn anew for this width.
+        self.evaluate('new Promise(done => setTimeout(() => requestAnimationFrame(done), 50))')
         height = self.evaluate('document.documentElement.scrollHeight')
         clip = {'x': 0, 'y': 0, 'width': width, 'height': height, 'scale': 1}
         taken = self.call('Page.captureScreenshot', captureBeyondViewport=True, clip=clip)

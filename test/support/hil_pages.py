@@ -7,8 +7,11 @@ from run to run, and the last bits of a motion from processor to processor; the 
 same.
 """
 
+import base64
 import json
 import re
+
+import numpy as np
 
 from rbd_ros.cli.main import main
 from support.source_imports import ROOT
@@ -31,7 +34,8 @@ PAGES = {
 }
 
 _LINK = re.compile(r'<a href="[^#"]*">(.*?)</a>')
-_SVG = re.compile(r'<svg.*?</svg>', re.DOTALL)
+_PLOT = re.compile(r'<script type="application/json" class="plot">(.*?)</script>')
+_SCRIPT = re.compile(r'<script.*?</script>', re.DOTALL)
 _STYLE = re.compile(r'<style>.*?</style>', re.DOTALL)
 _MEASURED = re.compile(r'<tr><td>[^<]*\[us\]</td>.*?</tr>')
 _DIGEST = re.compile(r'<code>[0-9a-f]{64}</code>')
@@ -61,9 +65,19 @@ def difference(lines, others):
 
 def lines_of(page):
     """Return the lines of a page: a mark for each plot, no style, no real-time measurement."""
-    for pattern, mark in ((_SVG, '<svg/>'), (_STYLE, ''), (_MEASURED, ''), (_DIGEST, '')):
+    for pattern, mark in ((_SCRIPT, '<script/>'), (_STYLE, ''), (_MEASURED, ''), (_DIGEST, '')):
         page = pattern.sub(mark, page)
     return [line for line in page.replace('<tr>', '\n<tr>').splitlines() if line.strip()]
+
+
+def plots_of(page):
+    """Return the contents of the plots of a page."""
+    return [json.loads(each) for each in _PLOT.findall(page)]
+
+
+def numbers_of(text, kind='<f8'):
+    """Return the numbers of a plot."""
+    return np.frombuffer(base64.b64decode(text), dtype=kind)
 
 
 def known_lines():

@@ -44,9 +44,9 @@ class JointPanels:
         grid = self.figure.subplots(
             parts * rows, columns, sharex=True, squeeze=False, gridspec_kw=ratios
         )
-        types = {body.joint_name: body.urdf_type for body in robot.model.bodies}
+        positions = dict(zip(robot.joint_names, robot.model.position_units))
         #: Units of the efforts, by name.
-        self.units = {name: 'N' if types[name] == 'prismatic' else 'N m' for name in names}
+        self.units = {name: 'N' if positions[name] == 'm' else 'N m' for name in names}
         self._panels = dict(zip(names, grid[::parts].ravel()))
         lower = grid[1::2].ravel() if with_residuals else ()
         #: Axes of the residual of each joint, by name.

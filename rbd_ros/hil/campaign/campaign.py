@@ -31,7 +31,7 @@ from rbd_ros.hil.report.verdict import row
 from rbd_ros.hil.scenario.controller_entry import Controller, CONTROLLERS, IsolatedRun
 from rbd_ros.hil.scenario.scenario import read_scenario, Scenario
 
-FORMAT = 'rbd_ros campaign 2'
+FORMAT = 'rbd_ros campaign 3'
 
 #: Maximum size of a file that defines a controller [bytes].
 MAX_SOURCE = 1 << 30
@@ -211,7 +211,7 @@ class Campaign:
 
     def _columns(self) -> List[str]:
         names = ['run', 'seed', *(each.kind for each in self.variations), 'passed', 'failure']
-        names += ['steps', 'largest_error', 'rms_error', 'largest_torque']
+        names += ['exceeded', 'steps', 'largest_error', 'rms_error', 'largest_torque']
         limits = self.scenario.limits
         for name in ('tracking_error', 'torque', 'recovery_time'):
             if getattr(limits, name) is not None:

@@ -5,22 +5,29 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from html import escape
+from itertools import combinations
 from pathlib import Path
+import re
 import sys
-from typing import Any, List, Optional, Sequence, Tuple
+from typing import List, Optional, Sequence, Tuple
 
 import numpy as np
 
 from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.campaign.campaign import Campaign, failed, number_of, run_folder, TABLE, worst
 from rbd_ros.hil.campaign.campaign_files import check_table, Row, write_table
-from rbd_ros.hil.campaign.variation import read_variations
-from rbd_ros.hil.report.run_report import document, FAULT, figure_of, reported, svg_of
+from rbd_ros.hil.campaign.pass_boundary import pass_boundary
+from rbd_ros.hil.campaign.variation import read_variations, Variation
+from rbd_ros.hil.faults.faults import FAULT_KINDS
+from rbd_ros.hil.report.report_page import document, histogram, Line, passed_and_failed, plot
+from rbd_ros.hil.report.run_report import reported
 from rbd_ros.hil.scenario.controller_entry import IsolatedRun
 
 CAMPAIGN_PAGE = 'campaign.html'
-SHOWN = 'largest_error'  # plotted value
+SHOWN, ERROR = 'largest_error', 'maximum position error [rad, m]'  # plotted value
+MAX_DRAWN = 10_000  # points of a plot
 
 
 def write_campaign(campaign: Campaign, rows: Sequence[Row]) -> None:
@@ -39,7 +46,7 @@ def write_campaign(campaign: Campaign, rows: Sequence[Row]) -> None:
 def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
     """Return the self-contained HTML page."""
     name, bad = campaign.scenario.name, len(failed(rows))
-    errors = _numbers(rows, SHOWN)
+    errors, limit = _numbers(rows, SHOWN), campaign.scenario.limits.tracking_error
     parts = [
         f'<h1>{escape(name)}: <span class="{"fail" if bad else "pass"}">{len(rows) - bad} of '
         f'{len(rows)} runs kept all limits</span></h1>',
@@ -54,10 +61,16 @@ def campaign_page(campaign: Campaign, rows: Sequence[Row]) -> str:
             'm]</h2><table><tr><th>minimum</th><th>median</th><th>95 %</th><th>99 '
             f'%</th><th>maximum</th></tr><tr>{cells}</tr></table>'
         )
-        parts.append(_histogram(good, campaign.scenario.limits.tracking_error))
+        parts.append(_histogram(good, limit))
+    drawn = rows[:: -(-len(rows) // MAX_DRAWN)]
+    if len(drawn) < len(rows):
+        parts.append(f'<p>{len(drawn)} of the runs, evenly spaced, are drawn below.</p>')
+    for one, other in combinations(campaign.variations, 2):
+        parts.append(f'<h2>By {escape(one.kind)} and {escape(other.kind)}</h2>')
+        parts.append(_map(campaign, drawn, one, other))
     for variation in campaign.variations:
         parts.append(f'<h2>By {escape(variation.kind)}</h2>')
-        parts.append(_scatter(rows, variation.kind))
+        parts.append(_scatter(drawn, variation, limit))
     parts.append(_worst(campaign, rows))
     return document(f'campaign: {name}', parts)
 
@@ -68,34 +81,67 @@ def _numbers(rows: Sequence[Row], name: str) -> FloatArray:
     return np.array([np.nan if value is None else value for value in found], dtype=np.float64)
 
 
-def _histogram(values: FloatArray, limit: Any) -> str:
-    figure, (axes,) = figure_of(1, 2.6)
-    # Values that differ by rounding only do not fit into bins.
-    low = float(values.min())
-    top = max(float(values.max()), low + 1e-9 * max(1.0, abs(low)))
-    axes.hist(values, bins=60, range=(low, top), color='#1769aa')
-    if limit is not None:
-        axes.axvline(limit, color=FAULT, lw=1.0, ls='--')
-    axes.set_xlabel('maximum position error [rad, m]')
-    axes.set_ylabel('runs')
-    return svg_of(figure)
+def _label(variation: Variation) -> str:
+    """Return the name of a variation, with its unit."""
+    unit = re.search(r'\[.*\]', FAULT_KINDS[variation.kind].quantity)
+    return f'{variation.kind.replace("_", " ")} {unit[0] if unit else ""}'.strip()
 
 
-def _scatter(rows: Sequence[Row], name: str) -> str:
-    figure, (axes,) = figure_of(1, 2.6)
-    passed = np.array([each['passed'] == 'True' for each in rows])
-    x, y = _numbers(rows, name), _numbers(rows, SHOWN)
-    for which, color in ((passed, '#1769aa'), (~passed, FAULT)):
-        axes.plot(x[which], y[which], '.', ms=4, color=color, rasterized=len(rows) > 2000)
-    axes.set_xlabel(name.replace('_', ' '))
-    axes.set_ylabel('largest error')
-    return svg_of(figure)
+def _passed(rows: Sequence[Row]) -> List[bool]:
+    return [each['passed'] == 'True' for each in rows]
+
+
+def _histogram(values: FloatArray, limit: Optional[float]) -> str:
+    lines = [] if limit is None else [Line('x', limit, 'limit')]
+    return histogram(ERROR, values, 60, lines)
+
+
+def _scatter(rows: Sequence[Row], variation: Variation, limit: Optional[float]) -> str:
+    rows = sorted(rows, key=lambda each: number_of(each, variation.kind) or 0.0)
+    return plot(
+        _label(variation),
+        _numbers(rows, variation.kind),
+        ERROR,
+        passed_and_failed(_numbers(rows, SHOWN), _passed(rows)),
+        lines=[] if limit is None else [Line('y', limit, 'limit')],
+        notes=[_note(each) for each in rows],
+    )
+
+
+def _map(campaign: Campaign, rows: Sequence[Row], one: Variation, other: Variation) -> str:
+    """Return the plot of two varied values, with the boundary if no others vary."""
+    rows = sorted(rows, key=lambda each: number_of(each, one.kind) or 0.0)
+    x, y = _numbers(rows, one.kind), _numbers(rows, other.kind)
+    segments = []
+    if len(campaign.variations) == 2:
+        segments = pass_boundary(x, y, [_excess(campaign, each) for each in rows])
+    curves = passed_and_failed(y, _passed(rows))
+    notes = [_note(each) for each in rows]
+    text = '<p>The line, interpolated between the runs, separates passed from failed ones.</p>'
+    drawn = plot(_label(one), x, _label(other), curves, segments=segments, notes=notes)
+    return text * bool(segments) + drawn
+
+
+def _note(values: Row) -> str:
+    limits = values['exceeded'] and f'exceeds the limit of {values["exceeded"]}'
+    return ': '.join(each for each in (f'run {values["run"]}', limits, values['failure']) if each)
+
+
+def _excess(campaign: Campaign, values: Row) -> float:
+    """Return the largest value relative to its limit, minus 1, within 1; above 0 for failures."""
+    limits = asdict(campaign.scenario.limits)
+    parts = [
+        (number_of(values, name) or 0.0) / limits[name] - 1.0
+        for name in ('tracking_error', 'torque', 'recovery_time')
+        if limits[name]
+    ]
+    low, high = (-1.0, -1e-9) if values['passed'] == 'True' else (1e-9, 1.0)
+    return high if values['failure'] else min(max([low, *parts]), high)
 
 
 def _worst(campaign: Campaign, rows: Sequence[Row]) -> str:
-    names: List[str] = [
-        'run', 'seed', *(each.kind for each in campaign.variations), 'passed', SHOWN, 'failure'
-    ]  # fmt: skip
+    kinds = [each.kind for each in campaign.variations]
+    names = ['run', 'seed', *kinds, 'passed', SHOWN, 'exceeded', 'failure']
     head = ''.join(f'<th>{escape(name.replace("_", " "))}</th>' for name in names)
     lines = []
     for each in worst(rows):

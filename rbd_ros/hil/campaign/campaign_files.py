@@ -22,7 +22,7 @@ MAX_TABLE = 1 << 30
 Row = Dict[str, str]
 
 # Columns without numbers.
-_TEXTS = ('failure', 'digest')
+_TEXTS = ('failure', 'exceeded', 'digest')
 _WHOLE = ('run', 'seed', 'steps')
 _COUNTS = ('_sent', '_dropped', '_duplicated')
 

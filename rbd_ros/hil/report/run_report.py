@@ -5,7 +5,6 @@
 from __future__ import annotations
 
 from html import escape
-import io
 import json
 import math
 from pathlib import Path
@@ -18,25 +17,12 @@ import numpy as np
 from rbd_ros.array_types import FloatArray
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.faults.fault_injector import FaultChange
+from rbd_ros.hil.report.report_page import Curve, document, histogram, Line, plot
 from rbd_ros.hil.report.verdict import judge, row, Verdict
 from rbd_ros.hil.scenario.scenario import Scenario
-from rbd_ros.plot_names import plot_name
 
 PAGE, JUNIT, NUMBERS = 'report.html', 'junit.xml', 'result.json'
-FAULT, FAINT, BLUE = '#e4572e', '#9aa5b1', '#1769aa'
 MAX_POINTS = 2000  # points of a plotted line
-LEGEND_ROWS = 16
-FAULT_LABELS = 12  # names of faults in a plot
-
-STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 60rem; margin: 2rem auto;
-  padding: 0 1rem; }
-table { border-collapse: collapse; margin: 1rem 0; }
-td, th { border-bottom: 1px solid #d5dbe1; padding: .25rem .9rem .25rem 0; text-align: left; }
-.pass { color: #1b7f3b; } .fail { color: #c0341d; }
-svg { max-width: 100%; height: auto; }
-code { overflow-wrap: anywhere; }
-"""
 
 
 def write_report(scenario: Scenario, run: Run, folder: Path) -> Verdict:
@@ -135,7 +121,7 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
         parts.append(f'<p class="fail">{escape(verdict.failure)}</p>')
     parts.append(_checks(verdict))
     if len(run.time):
-        parts += [f'<h2>{escape(title)}</h2>\n{svg}' for title, svg in _plots(scenario, run)]
+        parts += [f'<h2>{escape(title)}</h2>\n{each}' for title, each in _plots(scenario, run)]
     parts.append(_delays(run))
     changes = ''.join(f'<li>{escape(str(each))}</li>' for each in run.changes)
     parts.append(f'<h2>Faults</h2><ul>{changes or "<li>none</li>"}</ul>')
@@ -146,16 +132,6 @@ def page(scenario: Scenario, run: Run, verdict: Verdict) -> str:
     parts.append(f'<h2>Messages</h2><table>{counts}</table>')
     parts.append(f'<p>Fingerprint of the motion: <code>{run.digest}</code></p>')
     return document(scenario.name, parts)
-
-
-def document(title: str, parts: Sequence[str]) -> str:
-    """Return the self-contained HTML page of these parts."""
-    body = '\n'.join(parts)
-    return (
-        f'<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        f'<title>{escape(title)}</title><style>{STYLE}</style></head>\n'
-        f'<body>\n{body}\n</body></html>\n'
-    )
 
 
 def _checks(verdict: Verdict) -> str:
@@ -188,133 +164,63 @@ def _delays(run: Run) -> str:
 
 
 def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
+    units = scenario.robot.model.position_units
     names = scenario.robot.joint_names
-    thin = max(1, len(run.time) // MAX_POINTS)
-    time = run.time[::thin]
+    joints = [f'{name} [{unit}]' for name, unit in zip(names, units)]
+    unit = ', '.join(dict.fromkeys(units))
     effort = np.array(scenario.robot.effort_limits)
     part = np.where(np.isfinite(effort) & (effort > 0.0), run.torque / effort, np.nan)
-    limit = scenario.limits.tracking_error
+    limits, error = scenario.limits, f'error [{unit}]'
     plots = [
-        ('Position error [rad, m]', _lines(run, time, run.error[::thin], names, limit)),
+        (
+            'Position error',
+            _lines(run, error, run.error, joints, limits.tracking_error),
+        ),
         (
             'Torque, as a fraction of the limit',
-            _lines(run, time, part[::thin], names, scenario.limits.torque),
+            _lines(run, 'torque / limit', part, names, limits.torque),
         ),
-        ('Positions [rad, m]', _lines(run, time, run.q[::thin], names, None)),
+        ('Positions', _lines(run, f'position [{unit}]', run.q, joints, None)),
     ]
-    plots.append(('Histograms of latency and jitter', _histograms(series_of(run))))
+    latencies = ''.join(
+        histogram(each.title, each.scale * each.values, 40) for each in series_of(run)
+    )
+    plots.append(('Histograms of latency and jitter', f'<div class="row">{latencies}</div>'))
     if run.answer_times.size:
-        plots.append(('Real time from state to command, for each cycle [us]', _cycles(run)))
+        plots.append(('Real time from state to command, for each cycle', _cycles(run)))
     return plots
 
 
 def _lines(
-    run: Run, time: FloatArray, values: FloatArray, names: Sequence[str], limit: Any
+    run: Run, label: str, values: FloatArray, names: Sequence[str], limit: Optional[float]
 ) -> str:
-    figure, (axes,) = figure_of(1, 2.8)
-    mark_faults(axes, run.changes)
-    for j, name in enumerate(names):
-        axes.plot(time, values[:, j], lw=1.0, label=plot_name(name))
-    if limit is not None:
-        for side in (-limit, limit):
-            axes.axhline(side, color=FAINT, lw=0.8, ls='--')
-    axes.set_xlabel('time [s]')
-    beside_axes(axes, len(names))
-    return svg_of(figure)
+    thin = max(1, len(run.time) // MAX_POINTS)
+    curves = [Curve(name, values[::thin, j]) for j, name in enumerate(names)]
+    return plot('time [s]', run.time[::thin], label, curves, lines=lines_of(run.changes, limit))
 
 
-def mark_faults(axes: Any, changes: Sequence[FaultChange]) -> None:
-    """Draw a line where faults begin or end, with the names of those that begin.
+def lines_of(changes: Sequence[FaultChange], limit: Optional[float] = None) -> List[Line]:
+    """Return lines with the names of faults that begin or end, and at a limit on both sides.
 
-    :param axes: axes of plots over time
+    :param changes: faults that begin or end
+    :param limit: limit of the absolute value; None: none
     """
     names: Dict[float, List[str]] = {}
     for change in changes:
-        axes.axvline(change.time, color=FAULT, lw=0.8, ls='-' if change.began else ':')
-        if change.began:
-            names.setdefault(change.time, []).append(change.fault.kind)
-    # More would cover each other; the list below the plots has all.
-    for time in sorted(names)[:FAULT_LABELS]:
-        text = ', '.join(dict.fromkeys(names[time]))
-        place = {'xy': (time, 1.0), 'xycoords': ('data', 'axes fraction')}
-        around = {'xytext': (2, -2), 'textcoords': 'offset points', 'rotation': 90}
-        axes.annotate(text, **place, **around, color=FAULT, fontsize=6, va='top')
-
-
-def _histograms(series: Sequence[Series]) -> str:
-    figure, all_axes = figure_of(2, 4.4, -(-len(series) // 2))
-    for axes, each in zip(all_axes, series):
-        values = each.scale * each.values
-        if values.size:
-            top = float(np.percentile(values, 99.5))
-            low = float(values.min())
-            # Values that differ by rounding only do not fit into bins.
-            top = max(top, low + 1e-9 * max(1.0, abs(low)))
-            axes.hist(np.clip(values, low, top), bins=40, range=(low, top), color=BLUE)
-        axes.set_yscale('symlog')
-        axes.set_xlabel(each.title, fontsize=8)
-    return svg_of(figure)
+        text = change.fault.kind + ' ends' * (not change.began)
+        names.setdefault(change.time, []).append(text)
+    lines = [Line('x', t, ', '.join(dict.fromkeys(each)), True) for t, each in names.items()]
+    if limit is not None:
+        lines += [Line('y', limit, 'limit'), Line('y', -limit, '')]
+    return lines
 
 
 def _cycles(run: Run) -> str:
     """Return the plot of the real time of each answer; groups of many show their maximum."""
-    from matplotlib.ticker import LogLocator
-
     values = 1e6 * thinned_maxima(run.answer_times, MAX_POINTS)
-    figure, (axes,) = figure_of(1, 2.2)
-    axes.plot(np.linspace(1, len(run.answer_times), len(values)), values, lw=0.8, color=BLUE)
-    axes.set_yscale('log')
-    axes.yaxis.set_minor_locator(LogLocator(subs=(2.0, 5.0)))
-    axes.yaxis.set_major_formatter('{x:g}')
-    axes.yaxis.set_minor_formatter('{x:g}')
-    axes.tick_params(which='both', labelsize=8)
-    axes.set_xlabel('cycle')
-    return svg_of(figure)
-
-
-def figure_of(columns: int, height: float, rows: int = 1) -> Tuple[Any, List[Any]]:
-    """Return a figure and its axes, row by row.
-
-    :param height: total height [inches]
-    """
-    from matplotlib.backends.backend_svg import FigureCanvasSVG
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(9.0, height), layout='constrained')
-    FigureCanvasSVG(figure)
-    return figure, [figure.add_subplot(rows, columns, k + 1) for k in range(rows * columns)]
-
-
-def beside_axes(axes: Any, count: int) -> None:
-    """Put the legend to the right of the axes, clear of the curves.
-
-    :param count: number of legend entries
-    """
-    axes.legend(
-        loc='center left',
-        bbox_to_anchor=(1.0, 0.5),
-        fontsize=7,
-        frameon=False,
-        ncols=-(-count // LEGEND_ROWS),
-    )
-
-
-def svg_of(figure: Any) -> str:
-    """Return the figure as an SVG element, deterministic for the same numbers.
-
-    If it cannot be drawn, the page contains a message instead.
-    """
-    import matplotlib
-
-    buffer = io.StringIO()
-    try:
-        with matplotlib.rc_context({'svg.hashsalt': 'rbd_ros'}):
-            figure.savefig(buffer, format='svg', metadata={'Date': None, 'Creator': None})
-    except Exception as error:  # matplotlib and its fonts may fail on a text
-        reason = ' '.join(str(error).split())[:200] or type(error).__name__
-        return f'<p class="fail">This plot cannot be drawn: {escape(reason)}</p>'
-    text = buffer.getvalue()
-    return text[text.index('<svg') :]
+    cycles = np.linspace(1, len(run.answer_times), len(values))
+    curves = [Curve('real time [us]', values)]
+    return plot('cycle', cycles, 'real time [us]', curves, y_scale='log', height=210)
 
 
 def reported(scenario: Scenario, run: Run, folder: Path) -> Tuple[int, str]:

@@ -123,6 +123,7 @@ def row(scenario: Scenario, run: Run) -> Dict[str, Any]:
         'seed': run.seed,
         'passed': verdict.passed,
         'failure': verdict.failure,
+        'exceeded': ', '.join(each.name for each in failed_checks(verdict)),
         'steps': len(run.time),
         'largest_error': float(error.max(initial=0.0)),
         'rms_error': float(np.sqrt(np.mean(error**2))) if error.size else 0.0,

@@ -21,13 +21,14 @@ from rbd_ros.hil.campaign.campaign_files import (
 
 ROWS = [
     {
-        'run': '0', 'seed': '7', 'drop': '0.1', 'passed': 'True', 'failure': '', 'steps': '50',
-        'largest_error': '0.30000000000000004', 'recovery_time': 'inf', 'states_sent': '12',
-        'digest': 'ab',
+        'run': '0', 'seed': '7', 'drop': '0.1', 'passed': 'True', 'failure': '', 'exceeded': '',
+        'steps': '50', 'largest_error': '0.30000000000000004', 'recovery_time': 'inf',
+        'states_sent': '12', 'digest': 'ab',
     },
     {
         'run': '1', 'seed': str(2**62), 'drop': '0.2', 'passed': 'False', 'failure': 'a "b", c',
-        'steps': '', 'largest_error': '', 'recovery_time': '', 'states_sent': '', 'digest': '',
+        'exceeded': 'torque', 'steps': '', 'largest_error': '', 'recovery_time': '',
+        'states_sent': '', 'digest': '',
     },
 ]  # fmt: skip
 
@@ -40,7 +41,7 @@ def test_parquet_has_the_numbers_with_their_types(tmp_path):
     assert types == {
         **dict.fromkeys(('run', 'seed', 'steps', 'states_sent'), 'int64'),
         **dict.fromkeys(('drop', 'largest_error', 'recovery_time'), 'double'),
-        **dict.fromkeys(('failure', 'digest'), 'string'),
+        **dict.fromkeys(('failure', 'exceeded', 'digest'), 'string'),
         'passed': 'bool',
     }
     first, second = table.to_pylist()
