@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every public name has an example, and the examples give what they say.
+"""Every public name has an example, and the examples have the shown output.
 
-Those of docs/python_api.md run one after the other, as a reader would type them; those of
-docs/api/*.md, which stand in the docstrings, each from what their page starts from.
+Those of docs/python_api.md run in sequence, as a reader types them; those of docs/api/*.md, from
+docstrings, each from the setup of its page.
 """
 
 from importlib import import_module

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Imports run one way, from nodes and cli at the top down to spatial, which knows nothing else.
+"""Imports run one way, from nodes and cli at the top down to spatial, which imports no other.
 
     spatial <- model <- algorithms, meshes <- world <- robot <- collision, contact, constraints
     <- simulation, control <- nodes <- launching, demonstration <- cli
@@ -8,7 +8,7 @@
                                                                meshes, robot <- doctor <- cli
                                      constraints <- textbook, which nothing else imports
 
-Of the nodes, launching knows only what they declare.
+Of the nodes, launching imports only their declarations.
 
 Rooms are the folders (or single modules) of the package; see docs/architecture.md.
 """

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Files that others name are regular and of a bounded size, and are opened in one place."""
+"""Files named by users are regular and of a bounded size, and are opened in one place."""
 
 import ast
 import importlib

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Docstrings, comments, pages, configuration, identifiers and tests use the field's words.
 
-Each coinage that was replaced is a pattern here, with the field's word as the cure. What stands in
-backticks, examples and the names of fields are names or output, which are not looked at. Further
-kinds of texts are further generators of lines like `prose` and `page`.
+Each coinage that was replaced is a pattern here, with the field's word as the cure. Text in
+backticks, examples and names of fields are exempt, as names or output. Further kinds of texts need
+further generators of lines like `prose` and `page`.
 """
 
 import ast

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""docs/coverage.md lists the theory rows that have tests, and is up to date."""
+"""docs/coverage.md lists the tested theory rows, and is up to date."""
 
 from support import seed_coverage
 

@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Source distribution, wheel and colcon's installation hold what they must, and are made silently.
-
-Without colcon, `setup.py install` is run as colcon runs it.
-"""
+"""Source distribution, wheel and colcon's installation are complete, and built silently."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Links between the pages of the documentation lead somewhere."""
+"""Links between pages of the documentation exist."""
 
 import re
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The text of the repository passes ruff: style, import order, pep257, typed public functions."""
+"""The repository passes ruff: style, import order, pep257, typed public functions."""
 
 import ast
 import os

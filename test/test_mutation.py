@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The errors that scripts/mutants makes: which ones, where, and that they are real."""
+"""Mutants of scripts/mutants: their kinds, places, and effects."""
 
 import ast
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What notebooks show: tables and animations in which names are no markup."""
+"""Output of notebooks: tables and animations that escape names."""
 
 from html.parser import HTMLParser
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""package.xml, setup.py and constraints say the same, and everything that ships is installed."""
+"""package.xml, setup.py and constraints agree, and all shipped files are installed."""
 
 import configparser
 from importlib import import_module

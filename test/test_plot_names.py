@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Names of joints are no markup in plots, and reports of hostile names are written."""
+"""Names of joints are escaped in plots, and reports with hostile names are written."""
 
 import json
 from xml.etree import ElementTree

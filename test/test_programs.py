@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C while a program is imported: it ends at once, without a traceback.
+"""Ctrl-C during the import of a program ends it at once, without a traceback.
 
-The signal comes from within, when a certain module is looked for: no timing decides.
+The signal is sent at the import of a certain module, so nothing depends on timing.
 """
 
 import os

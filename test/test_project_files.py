@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Files that other programs read hold together: workflows, pre-commit, container, displays.
+"""Files for other programs are consistent: workflows, pre-commit, container, displays.
 
-What reads them (GitHub, pre-commit, Docker, RViz, Foxglove) is not at hand where tests run: here
-it is checked that they parse, and that what they name exists.
+Their readers (GitHub, pre-commit, Docker, RViz, Foxglove) are not available to tests, so it is
+checked that they parse, and that named files exist.
 """
 
 import json

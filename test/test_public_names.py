@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Public names are made of the field's words, and names that were replaced do not come back.
+"""Public names consist of the field's words, and replaced names do not return.
 
-The words are in field_terms.txt. A name with another word fails: look for the word that ROS,
-MoveIt, ros2_control, SDF, MuJoCo, Drake, Pinocchio or the book has for it, and enter a new one
-only if none of them has one. What was replaced is read from the table of replaced_names.md.
+The words are in field_terms.txt. A name with another word fails: use the word of ROS, MoveIt,
+ros2_control, SDF, MuJoCo, Drake, Pinocchio or the book, and enter a new one only if none of them
+has one. Replaced names are in the table of replaced_names.md.
 """
 
 import ast

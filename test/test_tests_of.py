@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Which tests belong to a source file, and which a quick run leaves."""
+"""Tests of a source file, and tests omitted from a quick run."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""docs/theory.md names rows that there are, and files that there are."""
+"""docs/theory.md names existing rows and files."""
 
 import re
 

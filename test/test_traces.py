@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The files that one job imports: a reader who follows it meets no more of them."""
+"""Files imported for one task do not increase in number."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a type checker, and so an editor, knows of robots, their families and their options."""
+"""Types of robots, their families and options, as seen by type checkers and editors."""
 
 from functools import cached_property
 import re

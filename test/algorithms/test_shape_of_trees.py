@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Effect of number and order of the bodies on cost and accuracy: operations, and cond(H)."""
+"""Effect of number and order of bodies on cost and accuracy: operations, and cond(H)."""
 
 import numpy as np
 import pytest

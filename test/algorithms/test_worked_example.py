@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithm that CONTRIBUTING.md shows works, from its text, as a file and as a function."""
+"""The algorithm shown in CONTRIBUTING.md works, as text, as a file and as a function."""
 
 import types
 

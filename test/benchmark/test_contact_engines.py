@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Engines of the contact benchmark simulate the same scenes; how runs are measured, reported."""
+"""Engines of the contact benchmark simulate equal scenes; measurement and reports of runs."""
 
 import dataclasses
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of the contact benchmark: of motions that are known, and of motions that are wrong."""
+"""Errors of the contact benchmark, for exact motions and wrong ones."""
 
 import math
 

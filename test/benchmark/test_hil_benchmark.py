@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of the bench: what counts as reached, and parts of it, short."""
+"""HIL benchmark: goals, and short runs of its parts."""
 
 import json
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`benchmark/inverse_kinematics.py`: its arms for the peers, its verdict, and what it prints."""
+"""`benchmark/inverse_kinematics.py`: arms for the peers, verdict, and output."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pages have what the benchmark's commands printed."""
+"""Pages contain the output of the benchmark's commands."""
 
 import re
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`benchmark/one_robot.py` and `run.py`: that they run and what they print, not how fast."""
+"""`benchmark/one_robot.py` and `run.py` run and print their output; speed is not tested."""
 
 import io
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The benchmark of nodes: what counts as reached, and what it makes of numbers."""
+"""Benchmark of nodes: goals, and evaluation of numbers."""
 
 import argparse
 

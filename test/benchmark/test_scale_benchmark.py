@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`benchmark/scale.py`: its scenes, that both simulate them, and what it prints."""
+"""`benchmark/scale.py`: scenes, both simulations, and output."""
 
 import json
 import math

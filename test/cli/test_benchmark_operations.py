@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""benchmark/operations.py: printed operation counts, and ours."""
+"""`benchmark/operations.py`: published operation counts, and ours."""
 
 import importlib.util
 import sys

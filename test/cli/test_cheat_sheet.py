@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of docs/cheat_sheet.md exist, and take the options that it shows."""
+"""The commands of docs/cheat_sheet.md exist, with the options shown there."""
 
 import re
 import shlex

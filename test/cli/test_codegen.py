@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros codegen`: what it writes compiles anywhere and computes what kernels do."""
+"""The command `rbd_ros codegen`: its output compiles anywhere and computes kernels' results."""
 
 import ctypes
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The commands in their groups, their help, and the nearest command to a wrong word."""
+"""Groups of commands, their help, and suggestions for misspelled commands."""
 
 import subprocess
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The command `rbd_ros feedforward`: the report, the file that it writes, and what it rejects."""
+"""The command `rbd_ros feedforward`: report, output file, and rejections."""
 
 import json
 

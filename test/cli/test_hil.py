@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""rbd_ros hil hands a scenario of a process to hil_run with the arguments that it was given."""
+"""`rbd_ros hil` passes scenarios of processes to hil_run, with all arguments."""
 
 import argparse
 import shlex

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Commands for identification: the example of the page, and what they reject."""
+"""Commands for identification: the example of the page, and rejections."""
 
 import json
 from pathlib import Path

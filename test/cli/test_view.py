@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros view`: every robot that can be read is shown, and its sliders move it."""
+"""`rbd_ros view` shows every readable robot, with sliders for its joints."""
 
 import numpy as np
 from numpy.testing import assert_allclose

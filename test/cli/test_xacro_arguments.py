@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`--xacro name:=value`: commands take xacro files wherever they take a URDF."""
+"""`--xacro name:=value`: commands take xacro files in place of URDFs."""
 
 import io
 import json

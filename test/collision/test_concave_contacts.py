@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Triangle meshes and height fields: what they are as surfaces, whatever their triangles."""
+"""Triangle meshes and height fields are surfaces, independent of their triangulation."""
 
 from itertools import product
 import time

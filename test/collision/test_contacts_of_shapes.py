@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact points: how many, where, and that they are the same ones after a small motion."""
+"""Contact points: number, position, and persistence under small motions."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hulls of points: their tables, and points that make none."""
+"""Convex hulls of points: their tables, and degenerate points."""
 
 from itertools import product
 import time

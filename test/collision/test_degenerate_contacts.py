@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses and sizes without a direction of their own, bad input, and the interpreter's word."""
+"""Poses and sizes without a unique direction, bad input, and agreement with the interpreter."""
 
 from itertools import product
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distance of shapes: against coal, and by what a distance is."""
+"""Distance of shapes: against coal, and by properties of distances."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of robots from their worlds and themselves: against coal, and with their gradients."""
+"""Distances of robots from worlds and themselves: against coal, and with gradients."""
 
 from dataclasses import replace
 from functools import lru_cache

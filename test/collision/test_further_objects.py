@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are added to what there is around a robot: texts of them, and URDFs of one link."""
+"""Objects added around a robot, from text and from URDFs of one link."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots of a world that move: what a world file says of them, their scene, their distances."""
+"""Movable robots of a world: world files, scene, distances."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances where features are parallel, touch or are many: boxes on boxes, meshes, hulls."""
+"""Distances of parallel, touching or many features: boxes on boxes, meshes, hulls."""
 
 from itertools import product
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Texts that ask their scalars for derivatives, and ways between which a program is chosen."""
+"""Functions that request derivatives of their scalars, and alternatives of a program."""
 
 from dataclasses import replace
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of graphs: forward, reverse and by elimination, against complex steps."""
+"""Derivatives of graphs: forward mode, reverse mode and vertex elimination, by complex steps."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives through choices: those of the branch taken, whatever the other one is."""
+"""Derivatives through choices: those of the branch taken, independent of the other."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code on disk: what the key covers, sharing by processes, all ways to spoil it."""
+"""Machine code on disk: content of the key, sharing by processes, all kinds of damage."""
 
 import errno
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Machine code of random expressions against their direct evaluation, one state and many."""
+"""Machine code of random expressions against direct evaluation, for one state and many."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The hyperbolic tangent of compiled code, made from arithmetic alone."""
+"""Hyperbolic tangent of compiled code, from arithmetic alone."""
 
 import numpy as np
 import pytest

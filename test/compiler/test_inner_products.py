@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scalar products as single operations: the same as sums of products, wherever they get to."""
+"""Scalar products as single operations equal sums of products, in all passes and targets."""
 
 from dataclasses import replace
 

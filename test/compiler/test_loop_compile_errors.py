@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of loops that cannot be compiled: file, line, function and cure."""
+"""Compile errors of loops: file, line, function and cure."""
 
 import importlib.util
 import logging

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The garbage collector rests while a kernel is made, and is afterwards as it was before."""
+"""The garbage collector is off during compilation of a kernel, and restored afterwards."""
 
 import gc
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Long graphs are cut into several functions, which changes nothing but rounding."""
+"""Long graphs are divided into several functions, with equal results up to rounding."""
 
 import re
 

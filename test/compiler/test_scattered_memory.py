@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Machine code in a process whose free memory lies in gaps more than 2 GB apart.
 
-Processes that load large libraries and start threads are like that. LLVM by itself puts code,
-constants and unwind tables wherever there is room, and aborts if one cannot reach the other.
+This happens in processes with large libraries and threads. By default, LLVM places code, constants
+and unwind tables in any gap, and aborts if they are too far apart.
 """
 
 from pathlib import Path

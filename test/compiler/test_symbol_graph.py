@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The symbol graph: what folds, what is shared, and what is never compiled."""
+"""Symbol graph: constant folding, sharing, and dead code."""
 
 import math
 

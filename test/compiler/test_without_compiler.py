@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Without llvmlite, with one that is too old, or switched off: all works on floats, one notice."""
+"""Without llvmlite, with an old one, or switched off: everything runs on floats, with a notice."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The target that CONTRIBUTING.md shows works, from its text, as a file among the targets."""
+"""The target shown in CONTRIBUTING.md works, as a file among the targets."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pages on contact: their example runs, and what they say of friction is so."""
+"""Pages on contact: their example runs, and their statements on friction hold."""
 
 from pathlib import Path
 import re

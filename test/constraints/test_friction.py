@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of contact with friction: what is rejected, and residuals by hand."""
+"""Problems of contact with friction: rejections, and residuals by hand."""
 
 import re
 

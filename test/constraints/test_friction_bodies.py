@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Friction among many bodies: against the dense solver, piles, warm starts, what is rejected."""
+"""Friction among many bodies: against the dense solver, piles, warm starts, rejections."""
 
 import numpy as np
 from numpy.testing import assert_allclose

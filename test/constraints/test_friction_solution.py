@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of contacts with friction: boxes by hand, properties, limits, what has no solution."""
+"""Forces of contacts with friction: boxes by hand, properties, limits, infeasible problems."""
 
 import numpy as np
 from numpy.testing import assert_allclose

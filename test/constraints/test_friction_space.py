@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scaled problems: numbers of comparable size, residuals against a projection by hand."""
+"""Scaled problems: numbers of order one, residuals against a projection by hand."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Detection of contact: every point of a robot, its height and its velocity, one by one."""
+"""Contact detection: height and velocity of every contact point of a robot."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The law of soft contact, implicit in time, against the book's equations one by one."""
+"""Law of soft contact, implicit in time, against the book's equations one by one."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of what is bound to its own memory are rejected: they would work on the original's."""
+"""Copies of objects bound to their memory are rejected: they would share the original's."""
 
 import copy
 import pickle

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""By default, arms come to rest where they should: exact and wrong models, delays, real sensors.
+"""By default, arms come to rest at their goals: exact and wrong models, delays, real sensors.
 
 The plant is the package's simulator with exact dry friction, its time step 1 ms.
 """

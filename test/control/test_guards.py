@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Guards: numbers that are none, and time that runs back."""
+"""Guards against NaN, and against time that runs backward."""
 
 import re
 

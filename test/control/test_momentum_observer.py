@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""External torque from the momentum, the wrench that explains it, and collisions."""
+"""Momentum observer: external torque, the wrench that explains it, and collisions."""
 
 from pathlib import Path
 import re

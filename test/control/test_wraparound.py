@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints without limits: a turn more is the same position, wherever positions are compared."""
+"""Continuous joints: positions a full turn apart are equal in all comparisons."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

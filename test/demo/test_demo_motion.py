@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The motion of the demonstration: within all limits, smooth, as fast as they allow."""
+"""The motion of the demonstration: within all limits, smooth, as fast as possible."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

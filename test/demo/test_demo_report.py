@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The demo's table and plot, from recordings made up for the purpose; its command line."""
+"""The demo's table and plot, from synthetic recordings; its command line."""
 
 import argparse
 from dataclasses import replace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The whole demo over real DDS: its verdict does not depend on what else the machine does."""
+"""The whole demo over real DDS; its verdict does not depend on other load of the machine."""
 
 import os
 import re

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Demos over real DDS leave nothing behind however they are stopped."""
+"""Demos over real DDS leave no processes and files, however they are stopped."""
 
 import os
 from pathlib import Path

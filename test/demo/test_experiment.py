@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Experiments as data: files that say the same again, and figures checked by construction."""
+"""Experiments as data: files that round-trip, and figures checked by construction."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

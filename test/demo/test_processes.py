@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Child processes never outlive the program that started them, however it ends."""
+"""Child processes never outlive their parent, however it ends."""
 
 import os
 from pathlib import Path

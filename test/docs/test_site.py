@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The site of the documentation is made without a warning; links and pictures lead somewhere."""
+"""The documentation site is built without warnings; its links and pictures exist."""
 
 from html.parser import HTMLParser
 import os

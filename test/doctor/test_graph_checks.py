@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Judgment of snapshots of a ROS graph."""
+"""Checks of snapshots of a ROS graph."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Judgment of the time in a ROS graph, and of its nodes."""
+"""Checks of time in a ROS graph, and of its nodes."""
 
 import pytest
 

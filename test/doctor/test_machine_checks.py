@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about the machine, from what a machine might say."""
+"""Findings about the machine, from simulated system information."""
 
 from importlib import metadata
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Findings about descriptions: what is wrong is found, and what is right is left alone."""
+"""Findings about descriptions: errors are found, correct elements are not reported."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The scripts that draw the figures of Saha's paper run headless, and show the golden numbers."""
+"""Scripts for the figures of Saha's paper run headless, and show the golden numbers."""
 
 import importlib
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs: validated and run by fmpy, they move as the simulator does; rejected is what is wrong."""
+"""FMUs, validated and run by fmpy: they move as the simulator, and reject invalid calls."""
 
 from pathlib import Path
 import shutil

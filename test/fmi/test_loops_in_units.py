@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs of robots with loops: they begin closed, and move as the simulator does."""
+"""FMUs of robots with loops: closed at the start, and moving as the simulator."""
 
 from pathlib import Path
 import subprocess

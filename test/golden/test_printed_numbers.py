@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Printed examples of the book that concern trees.
+"""Published examples of the book on trees.
 
-Far-frame rounding, symbolic simplification, the spinning disc.
+They are rounding with distant frames, symbolic simplification, and the spinning disc.
 """
 
 import numpy as np

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Saha's planar arm and Stanford arm, along cycloids and in free fall (inventory 2.2, 2.3).
 
-Built here from the Denavit-Hartenberg tables, apart from the URDF files in urdf/, which must
-agree.
+The arms are built from the Denavit-Hartenberg tables, independent of the files in urdf/, which
+must agree.
 """
 
 from pathlib import Path

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The six-link zigzag arm of the book's section 10.2.
 
-Printed torques, accelerations and condition number.
+Its torques, accelerations and condition number are published.
 """
 
 import numpy as np

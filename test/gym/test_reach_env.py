@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The arm that reaches points: its targets can be reached, and distance is what it says."""
+"""Reaching environment: reachable targets, and correct distances."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns: what varies, rows of all runs, interruptions, workers that are killed, replays."""
+"""Campaigns: variations, rows of all runs, interruptions, killed workers, replays."""
 
 import csv
 from dataclasses import replace

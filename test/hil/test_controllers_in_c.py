@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers that are functions of shared libraries, in the process of the bench."""
+"""Controllers as functions of shared libraries, in the process of the bench."""
 
 import re
 import shutil

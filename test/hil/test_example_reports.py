@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Example reports: as the documentation pictures them, and as a real browser draws them."""
+"""Example reports: equal to those pictured in the documentation, and drawn by a real browser."""
 
 import io
 import re

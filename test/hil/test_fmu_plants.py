@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs as plants of scenarios: how they move, begin and fail; which faults they can have."""
+"""FMUs as plants of scenarios: motion, start, failure, and possible faults."""
 
 import re
 

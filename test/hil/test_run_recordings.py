@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Runs of the bench as MCAP files: readable by others, as far as written; replayed bitwise."""
+"""Runs of the bench as MCAP files: readable by others, even if incomplete; replayed bitwise."""
 
 from dataclasses import replace
 import json

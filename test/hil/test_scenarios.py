@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Scenarios: how they are read, run, judged and reported; bitwise identical for a seed."""
+"""Scenarios: reading, runs, assertions and reports; bitwise identical for a seed."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Timing as a result: latency and jitter, the dead time that is tolerated, other rates."""
+"""Timing as a result: latency and jitter, tolerated dead time, other rates."""
 
 from dataclasses import replace
 from fractions import Fraction

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers behind UDP: packets, lockstep, whatever they answer; the program of the page."""
+"""Controllers over UDP: packets, lockstep, any response; the program of the page."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Base parameters and friction from recordings, bodies that agree with them, and their URDF."""
+"""Base parameters and friction from recordings, consistent inertias of bodies, and their URDF."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Exciting motions keep the limits and excite; validation reports the errors of a model."""
+"""Exciting motions respect limits and excite; validation reports the errors of a model."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings read from files, and their errors by name."""
+"""Recordings read from files, and named errors."""
 
 import json
 from operator import itemgetter

@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Identities between the algorithms.
-
-What must hold whatever the robot (the checklist of spatial_v2's unit tests).
-"""
+"""Identities between the algorithms, for any robot (checklist of spatial_v2's unit tests)."""
 
 import numpy as np
 from numpy.testing import assert_allclose

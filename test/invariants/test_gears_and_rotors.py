@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mimic joints as exact gears, reflected rotor inertia, and what damping does not do."""
+"""Mimic joints as exact gears, reflected rotor inertia, and functions without damping."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics against Lagrange's equations, which know nothing of forces between bodies."""
+"""Inverse dynamics against Lagrange's equations, without forces between bodies."""
 
 from functools import lru_cache
 

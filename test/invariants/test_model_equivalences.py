@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Two descriptions of one robot give one dynamics.
+"""Equivalent descriptions of one robot have equal dynamics.
 
-Fixed joints, floating joints, bases, run-time parameters.
+They differ in fixed joints, floating joints, bases, and run-time parameters.
 """
 
 import numpy as np

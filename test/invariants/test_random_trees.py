@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Property tests.
+"""Property tests on random trees.
 
-Hypothesis draws trees and states, and shrinks what fails to the smallest tree.
+Hypothesis draws trees and states, and shrinks failures to the smallest tree.
 """
 
 from hypothesis import given, settings, strategies as st

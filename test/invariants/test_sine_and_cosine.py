@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy of the kernels' own sine and cosine, through a one-joint robot, against mpmath."""
+"""Accuracy of the kernels' sine and cosine, through a one-joint robot, against mpmath."""
 
 import math
 

@@ -1,9 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The identities of the dynamics unit test of spatial_v2_extended, on the same six kinds of trees.
+"""Identities of the dynamics unit test of spatial_v2_extended, on the same six kinds of trees.
 
-Fixed base, floating base, floating base with a spherical joint; each without rotors and with
-rotors as bodies geared to the joints. Derivatives are Richardson's on the configuration manifold.
+They have a fixed base, a floating base, or a floating base with a spherical joint, each without
+rotors and with rotors as bodies geared to the joints. Derivatives are Richardson's on the
+configuration manifold.
 """
 
 import numpy as np

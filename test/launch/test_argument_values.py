@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The text of a launch argument becomes the value that the node would take, or is rejected."""
+"""Launch arguments become the values that the node takes, or are rejected."""
 
 import pytest
 

@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The commands of the documentation do what the pages say, run as they are written.
+"""The commands of the documentation behave as the pages say.
 
-Commands that stay are started, must show what they promise, and end by Ctrl-C with exit code 0.
-Commands that end are run beside those that stand before them in their code block, or else beside
-the first launch of their page; nothing may be rejected, and motions must take place.
+Commands that run until Ctrl-C are started, must show the promised output, and end by Ctrl-C with
+exit code 0. Commands that end by themselves run with those before them in their code block, or
+with the first launch of their page; nothing may be rejected, and motions must take place.
 """
 
 from dataclasses import dataclass

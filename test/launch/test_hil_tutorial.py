@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorial of HIL tests in CI, followed word for word, and workflows that run scenarios."""
+"""The tutorial of HIL tests in CI, followed literally, and workflows that run scenarios."""
 
 import os
 import re

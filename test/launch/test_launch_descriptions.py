@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments of the launch files, and nodes and parameters that they would start."""
+"""Arguments of the launch files, and the nodes and parameters that they start."""
 
 from pathlib import Path
 import signal

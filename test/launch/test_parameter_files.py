@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameter files in a namespace: what they give to nodes, as rcl reads them."""
+"""Parameter files in a namespace: parameters of nodes, as read by rcl."""
 
 import pytest
 from support import outside

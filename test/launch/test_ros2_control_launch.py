@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The launch file of the simulator behind ros2_control: what it would start."""
+"""Launch file of the simulator behind ros2_control: the processes that it starts."""
 
 from itertools import combinations, takewhile
 from pathlib import Path

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The tutorials, followed word for word in an empty folder: with `ros2`, and without.
+"""The tutorials, followed literally in an empty folder, with and without `ros2`.
 
-But for what is of the machine: nodes get parameters by which they wait for each other.
+Nodes get additional parameters to wait for each other on slow machines.
 """
 
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot is found by path, package URI, xacro file or name, and by nothing else."""
+"""Robots are found by path, package URI, xacro file or name only."""
 
 import json
 import re

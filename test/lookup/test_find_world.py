@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Finding a world file by path, package URI or name."""
+"""World files are found by path, package URI or name."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Files that trimesh reads: written here by hand, and rejected where they lead astray."""
+"""Mesh files read by trimesh: written by hand, and rejected if hostile."""
 
 from base64 import b64encode
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Augmented bodies: bodies with the masses that they carry where they carry them (book 9.7)."""
+"""Augmented bodies, with the masses that they carry (book 9.7)."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Several robots as one: the whole is its parts, each where it was put."""
+"""Several robots as one model, equal to its parts at their placements."""
 
 import pickle
 

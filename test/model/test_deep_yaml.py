@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""YAML nested tens of thousands deep is rejected and ends no process; escapes are as in JSON."""
+"""YAML nested tens of thousands deep is rejected without a crash; escapes are as in JSON."""
 
 import subprocess
 import sys

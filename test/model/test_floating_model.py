@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A base that floats: put behind a joint of six DoFs, and taken from it (book 9.3)."""
+"""Floating bases: insertion of a joint of six DoFs, and its removal (book 9.3)."""
 
 from dataclasses import replace
 

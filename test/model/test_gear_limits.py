@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits of mimic joints, as limits of the joints that drive them."""
+"""Limits of mimic joints, as limits of their leaders."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint types that users register: those whose verbs agree, and no others."""
+"""Joint types registered by users: consistent ones are accepted, others are rejected."""
 
 from dataclasses import dataclass, replace
 

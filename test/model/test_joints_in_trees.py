@@ -2,11 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every joint type in a tree: all algorithms, on floats and compiled, against rates of momentum.
 
-Of the two trees of each joint, one is compiled.
-
-The oracle knows no accelerations: it is Newton's law for each body, its momentum in base
-coordinates differentiated numerically along a motion. So c_J, Sring and all that depends on them
-come from nowhere but transforms.
+Of the two trees of each joint, one is compiled. The oracle has no accelerations: it is Newton's
+law
+for each body, whose momentum in base coordinates is differentiated numerically along a motion. So
+c_J, Sring and everything that depends on them follow from transforms only.
 """
 
 import math

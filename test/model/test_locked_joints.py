@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot with joints locked moves as the whole one does while they stand still."""
+"""A robot with locked joints moves as the whole robot with these at rest."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""After which change of its position a joint is where it was."""
+"""Periods of joint positions."""
 
 import numpy as np
 from numpy.testing import assert_allclose

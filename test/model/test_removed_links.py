@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot without a link moves as if that link and all that it carries had never been there."""
+"""A robot with a removed link moves as if that link and its children had never existed."""
 
 import numpy as np
 from numpy.testing import assert_allclose

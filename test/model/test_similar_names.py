@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Messages about unknown names, with the names that may be meant."""
+"""Messages on unknown names suggest similar ones."""
 
 import pytest
 

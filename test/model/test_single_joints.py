@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Single joint types: printed numbers, limits in which one is another, chains that they stand for.
+"""Single joint types: published numbers, special cases that equal other types, equivalent chains.
 
-What all types have in common is tried by test_joints.py and test_joints_in_trees.py.
+Common properties of all types are in test_joints.py and test_joints_in_trees.py.
 """
 
 import math

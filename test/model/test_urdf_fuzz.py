@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Whatever is done to a description, the outcome is a Model or a ModelError, in silence."""
+"""Any change of a description results in a Model or a ModelError, without output."""
 
 import contextlib
 import copy

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bad descriptions: every one is rejected by a ModelError that names the culprit and the cure."""
+"""Invalid descriptions are rejected by a ModelError that names the element and the cure."""
 
 import resource
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertias of links: conventions, and what no real body can have."""
+"""Inertias of links: conventions, and physically impossible values."""
 
 import numpy as np
 import pytest

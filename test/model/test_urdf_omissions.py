@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults in elements that a robot does not need: left out with a notice, nothing else changed."""
+"""Faulty optional elements are omitted with a notice, and nothing else changes."""
 
 import pytest
 from support.urdf_text import joint, link, robot

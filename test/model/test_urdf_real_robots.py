@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The URDFs of example-robot-data: the sound agree with Pinocchio, the sick are rejected."""
+"""The URDFs of example-robot-data: valid ones agree with Pinocchio, invalid ones are rejected."""
 
 import numpy as np
 import pytest

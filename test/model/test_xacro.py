@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Xacro is recognized by what is in a document, and expanded wherever a robot is read."""
+"""Xacro is recognized by content, and expanded wherever a robot is read."""
 
 import os
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation cycle with a four-bar, without a node: its actuators alone are driven."""
+"""Simulation cycle with a four-bar, without a node: only its actuators are driven."""
 
 import numpy as np
 import pytest

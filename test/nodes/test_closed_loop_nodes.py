@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes of robots with loops, over DDS: the actuators' torques, for any measured joints."""
+"""Torque nodes of robots with loops, over DDS: actuator torques, for any measured joints."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node with robots that have loops, over DDS."""
+"""The simulator node with robots with loops, over DDS."""
 
 from pathlib import Path
 

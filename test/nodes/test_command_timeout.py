@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Drive of a joint after `command_timeout`, for each kind of last command: the whole table."""
+"""Drive of a joint after `command_timeout`, for each kind of last command."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The one place that sends torques: what may be sent, and when; no ROS."""
+"""Sending of torques: allowed values and times, without ROS."""
 
 import threading
 from types import SimpleNamespace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""An answer is that of law, soft stops, limiter and messages one after the other."""
+"""The compiled response equals law, soft stops, limiter and messages in sequence."""
 
 import math
 from types import SimpleNamespace

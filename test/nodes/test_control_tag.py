@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Commands and states by the `<ros2_control>` tag, as ros2_control's hardware sends them."""
+"""Commands and states by the `<ros2_control>` tag, as of ros2_control's hardware."""
 
 import math
 

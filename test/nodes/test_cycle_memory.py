@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""State of a simulation cycle in a snapshot, in addition to the physics: no node, no DDS."""
+"""State of a simulation cycle in a snapshot, beside the physics, without node and DDS."""
 
 from collections import deque
 from dataclasses import replace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Timing of loops: sums against statistics of all numbers, thresholds, over-runs."""
+"""Timing of loops: sums against statistics of all numbers, thresholds, overruns."""
 
 import random
 import statistics

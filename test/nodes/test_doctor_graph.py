@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`rbd_ros doctor --graph`, in a process of its own, beside nodes that do some things wrong."""
+"""`rbd_ros doctor --graph` in a separate process, with nodes that have faults."""
 
 import json
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Locks of domains: in a folder of the user's own, through no link, and the next one is tried."""
+"""Locks of ROS domains: in the user's folder, through no link, and for the next free domain."""
 
 import os
 import stat

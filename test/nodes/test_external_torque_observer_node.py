@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The external torque observer over DDS: beside the simulator, and with states that are odd."""
+"""The external torque observer over DDS: with the simulator, and with unusual states."""
 
 import re
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The fast path from a state to its torque gives the results of the slow path."""
+"""The fast path from a state to its torque has the results of the slow path."""
 
 import math
 import threading

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The action FollowJointTrajectory over DDS, with messages that are generated if need be."""
+"""The action FollowJointTrajectory over DDS, with generated messages if necessary."""
 
 import math
 import signal

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Outcome of running trajectories, judged state by state with a true motion and no ROS."""
+"""Outcome of running trajectories, state by state, with a true motion and without ROS."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""gravity_compensation with all its parts on, cleaned up and configured again and again."""
+"""gravity_compensation with all features, cleaned up and configured repeatedly."""
 
 import pytest
 from support import outside

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The gravity-compensation node, over DDS: right torques, whatever the joint states are like."""
+"""The gravity-compensation node, over DDS: correct torques for any joint states."""
 
 import math
 import signal

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Subscriptions and services that raise: reported, answered, and nobody is held up by it."""
+"""Exceptions in subscriptions and services are reported and answered, and block nothing."""
 
 import time
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A live simulator in lockstep, recorded over DDS and replayed bitwise, or a reason why not."""
+"""A live simulator in lockstep, recorded over DDS and replayed bitwise, or a reason."""
 
 import json
 import os

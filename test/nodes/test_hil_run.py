@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""hil_run with a controller that is a process: over DDS, in lockstep, whatever it answers."""
+"""hil_run with a controller process: over DDS, in lockstep, for any response."""
 
 import json
 import os

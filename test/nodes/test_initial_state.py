@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where the simulated robot begins: positions, poses and heights, and what an SRDF names."""
+"""Initial state of the simulated robot: positions, poses and heights, and SRDF group states."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""kill -9 of simulator or torque node: the other reaches its safe state, and both resume."""
+"""SIGKILL of simulator or torque node: the other reaches its safe state, and both resume."""
 
 import pytest
 from support import outside

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Managed torque nodes, over DDS: every transition, and what becomes of the torque."""
+"""Managed torque nodes, over DDS: every transition, and the torque after it."""
 
 import signal
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Managed nodes in which something raises: a safe last torque, and a node that goes on."""
+"""Managed nodes with exceptions: a safe last torque, and a node that continues."""
 
 from pathlib import Path
 import signal

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults of a running simulator, by its parameter, in lockstep: the same seed and motion."""
+"""Faults of a running simulator, by parameter, in lockstep: equal motion for a seed."""
 
 import numpy as np
 import pytest

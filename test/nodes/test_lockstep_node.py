@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator in lockstep, over DDS: one cycle for each answer, also a slow or wrong one."""
+"""The simulator in lockstep, over DDS: one cycle per response, also a slow or wrong one."""
 
 import time
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator in lockstep with a controller_manager: one cycle for each of its periods."""
+"""The simulator in lockstep with a controller_manager: one cycle per period."""
 
 import json
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The bench with a controller_manager on simulated time: one cycle for each of its periods."""
+"""The bench with a controller_manager on simulated time: one cycle per period."""
 
 import json
 import os

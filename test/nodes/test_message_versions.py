@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Optional packages of messages in every version that has been released, as plain classes.
+"""Optional packages of messages in every released version, as plain classes.
 
-Their fields are those of the tags of simulation_interfaces and control_msgs. And what messages
-may become in a distribution: since Lyrical, sequences of bytes may be buffers of a device.
+Their fields are those of the tags of simulation_interfaces and control_msgs. Distributions differ
+as well: since Lyrical, sequences of bytes may be buffers of a device.
 """
 
 import importlib

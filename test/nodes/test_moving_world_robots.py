@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots of a world that move, in the simulation cycle: joints beside those of the robot."""
+"""Movable robots of a world in the simulation cycle: joints beside those of the robot."""
 
 import numpy as np
 import pytest

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Many messages through each node: none is lost, counters are exact, memory stays as it is.
+"""Many messages through each node: none is lost, counters are exact, memory does not grow.
 
-`benchmark/ros.py --parts endurance --messages 10000000` is the same for hours.
+`benchmark/ros.py --parts endurance --messages 10000000` does the same for hours.
 """
 
 from pathlib import Path

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes in floods of large messages, over DDS: torques go on, and the watchdog watches.
+"""Torque nodes in floods of large messages, over DDS: torques continue, the watchdog works.
 
-A torque for each state would be 200 a second. A flood must leave at least a tenth of them, however
-busy the machine is; what once held a node up for a second or more a message left one.
+A torque for each state would be 200 a second. A flood must leave at least a tenth of them, for any
+load of the machine; a node that is blocked for a second per message sends one.
 """
 
 import itertools

@@ -1,15 +1,15 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""All nodes under a flood of messages and requests that follow from a seed, over DDS.
+"""All nodes under a flood of seeded random messages and requests, over DDS.
 
 Each topic that a node listens to gets 100 000 messages (--fuzz-messages), nine of ten of them
-hostile, all nodes and topics at the same time: see fuzz_messages.py. The nodes' own quality of
-service would let most of them drop, so it is overridden: reliable, with long queues that are never
-filled. What was taken is counted by the nodes themselves; of /clock, whose quality of service is
-rclpy's, nobody counts. Of requests there are fewer, `REQUESTS` for each service: each is a round
-trip, and 100 000 of them alone would take minutes. So it is with descriptions of the robot.
+hostile, all nodes and topics at the same time: see fuzz_messages.py. With the nodes' quality of
+service most would be dropped, so it is overridden: reliable, with long queues that never fill. The
+nodes count received messages, except those of /clock, whose quality of service is rclpy's.
+Requests are fewer, `REQUESTS` for each service, as each is a round trip, and 100 000 would take
+minutes; so are descriptions of the robot.
 
-Whatever failed is sent again by the same --fuzz-seed and --fuzz-messages.
+Failures are reproduced by the same --fuzz-seed and --fuzz-messages.
 """
 
 import collections

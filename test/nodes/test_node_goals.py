@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The main job at its defaults, over DDS: every motion ends where it should, on many robots.
+"""The main use case at its defaults, over DDS: every motion ends at its goal, on many robots.
 
-The arm waits for its controller (lockstep.py); the controller gets what a user gives
-it: the robot and use_sim_time, nothing else.
+The arm waits for its controller (lockstep.py); the controller has a user's parameters: the robot
+and use_sim_time.
 """
 
 import re

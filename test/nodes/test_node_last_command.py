@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Last commands and the rate of torque, over DDS: what ends a torque always comes, and in steps.
+"""Last commands and the rate of torque, over DDS: torques always end, within the rate.
 
 The times are those at which the middleware sent the messages. A busy machine may delay a message
-after its torque was worked out, so rates are judged with some slack, by far less than a jump.
+after its torque was computed, so rates have a tolerance, which is much less than a jump.
 """
 
 import itertools

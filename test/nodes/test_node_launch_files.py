@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`ros2 launch` of the launch files, where launch and ros2cli are installed: real processes.
 
-What the files declare and decide is tested in test/launch, without processes.
+Declarations and logic of the files are tested in test/launch, without processes.
 """
 
 import contextlib

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One declaration of a node: its descriptors, configuration file, page and graph say the same."""
+"""One declaration of a node: descriptors, configuration file, page and graph agree."""
 
 from importlib import import_module
 from pathlib import Path

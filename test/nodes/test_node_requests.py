@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes and requests that make no sense: they stay, and answer the next good one."""
+"""Torque nodes with invalid requests: they stay, and respond to the next valid one."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sources of the robot of a node: parameter, file, topic; and bad descriptions."""
+"""Sources of a node's robot: parameter, file, topic; and invalid descriptions."""
 
 import re
 

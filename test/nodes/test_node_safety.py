@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque nodes under attack, over DDS: whatever comes, only torques that are owed go out.
+"""Torque nodes under hostile input, over DDS: only valid torques are published.
 
-Parameters are applied whole or rejected whole, no message or request stops torques, and the last
-command always comes.
+Parameters are applied or rejected together, no message or request stops torques, and the last
+command always follows.
 """
 
 import math

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Signals at any instant, over DDS: exit code 0, no traceback, and the last command if one is due.
+"""Signals at any time, over DDS: exit code 0, no traceback, and a last command if one is due.
 
-Instants are random with a fixed seed. The interpreter's own start cannot be covered by the node: a
-signal is sent once the process has handlers of its own.
+Times are random with a fixed seed. The node cannot cover the interpreter's start: a signal is sent
+once the process has installed its handlers.
 """
 
 import itertools

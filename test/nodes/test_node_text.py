@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Texts for logs, diagnostics and answers: readable whatever comes in."""
+"""Texts for logs, diagnostics and responses: readable for any input."""
 
 import logging
 

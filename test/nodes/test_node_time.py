@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Time that jumps, stands still or comes from several clocks, over DDS: the motion never leaps.
+"""Time that jumps, stops or has several sources, over DDS: the motion never jumps.
 
-The robot here is the test itself: it is at the commanded position, so the desired and
-the measured position differ only if the node leaps.
+The test itself is the robot: it is at the commanded position, so desired and measured position
+differ only if the node jumps.
 """
 
 import signal

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Timing on /diagnostics: what is measured, and levels by thresholds that are set meanwhile."""
+"""Timing on /diagnostics: measurements, and levels by thresholds that change at run time."""
 
 import pytest
 from support import outside

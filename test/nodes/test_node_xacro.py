@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Nodes whose robot comes as a xacro file: the same torques, and clear ends."""
+"""Nodes with a robot as xacro file: the same torques, and clear errors."""
 
 import sys
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are spawned and deleted in the simulator node, without a node."""
+"""Objects spawned and deleted in the simulator node, without a node."""
 
 from types import SimpleNamespace
 

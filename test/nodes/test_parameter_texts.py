@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Documented values of all parameters, by all ways into a node: no YAML makes others of them.
+"""Documented values of all parameters, by all interfaces of a node: YAML changes none.
 
-The command line and files are read by rcl itself. `ros2 param load` is rclpy's function for
-it, and `dump` writes what ros2param 0.32 (Jazzy) does.
+rcl itself reads the command line and files. `ros2 param load` is rclpy's function, and `dump`
+writes as ros2param 0.32 (Jazzy) does.
 """
 
 from itertools import cycle, islice

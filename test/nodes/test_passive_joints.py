@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arms of which not all joints have motors, as extension files say: the others are left alone."""
+"""Arms with passive joints, by extension files: these are not commanded."""
 
 import pytest
 from support import outside

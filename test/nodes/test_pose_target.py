@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Poses that become motions of the joints: which are taken, which are rejected, and why."""
+"""Pose targets: joint motions for accepted ones, and reasons for rejected ones."""
 
 import math
 from types import SimpleNamespace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns of controllers that are processes: pairs side by side that do not hear each other."""
+"""Campaigns of controller processes: isolated pairs in parallel."""
 
 import csv
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Real-time options: their effect on threads, rejections and their messages; over-runs."""
+"""Real-time options: effects on threads, rejections and messages; overruns."""
 
 import os
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Receipts of the states that a hardware interface takes."""
+"""Acknowledgments of states by a hardware interface."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Requests are repeated until one is answered, by a client that loses some answers."""
+"""Requests are repeated until a response, by a client that loses some responses."""
 
 from support import outside
 

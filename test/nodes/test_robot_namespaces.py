@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Several robots in one simulator, each with topics of its own: nodes in processes, over DDS."""
+"""Several robots in one simulator, with separate topics: nodes in processes, over DDS."""
 
 import time
 

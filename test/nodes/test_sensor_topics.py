@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors, odometry and acceleration commands of the simulator, as others see them over DDS."""
+"""Sensors, odometry and acceleration commands of the simulator, over DDS."""
 
 import os
 

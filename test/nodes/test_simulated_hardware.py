@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Files for ros2_control: the tag of the page, the macros, the controllers."""
+"""Files for ros2_control: the tag of the page, macros, controllers."""
 
 from collections import deque
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulation cycle without a node: bytes in, steps of the physics, bytes out."""
+"""The simulation cycle without a node: bytes in, physics steps, bytes out."""
 
 from collections import deque
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The services of simulation_interfaces, whose package is not needed: it is stood in for here."""
+"""The services of simulation_interfaces, with stand-ins for that package."""
 
 import sys
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Command messages, taken by machine code or read one by one: the joints are driven the same."""
+"""Command messages by machine code or one by one: equal commands of the joints."""
 
 import numpy as np
 from numpy.testing import assert_array_equal

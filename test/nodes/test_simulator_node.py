@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node, over DDS, as a process of its own."""
+"""The simulator node as a separate process, over DDS."""
 
 import math
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator under attack, over DDS: time goes on, and what failed says what to do.
+"""The simulator under hostile input, over DDS: time continues, and errors name a cure.
 
-Each test that needs other parameters starts a simulator of its own.
+Each test with other parameters starts a separate simulator.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator node started in other ways: paused, without hold, floating above ground."""
+"""The simulator node with other start parameters: paused, without hold, floating above ground."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots of a simulator node over DDS: what follows is bitwise identical; time goes on."""
+"""Snapshots of a simulator node over DDS: bitwise identical continuation; time goes forward."""
 
 import re
 import shutil

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Input of states: what is taken, rejected and reported; in Python and in the compiled text."""
+"""Input of states: acceptance, rejection and reports, in Python and in compiled code."""
 
 from functools import partial
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Simulator and controller over DDS: the tool of the arm is held by springs."""
+"""Simulator and controller over DDS: springs hold the tool of the arm."""
 
 import math
 import re

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The simulator behind ros2_control: a process that speaks the wire contract of its hardware."""
+"""The simulator behind ros2_control: a process with the topics of its hardware."""
 
 import json
 import math

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The rate of torque over DDS: every message is judged, whatever is done to the node meanwhile.
+"""Rate of torque over DDS: every message is checked, during any operation of the node.
 
-Whatever a machine does between the computation of a torque and its publication, two messages
-differ by no more than the rate times the time between their publications.
+For any delay between computation and publication of a torque, two messages differ by at most the
+rate times the time between their publications.
 """
 
 import itertools

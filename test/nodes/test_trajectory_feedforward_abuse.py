@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_feedforward under attack, over DDS: what it publishes is whole."""
+"""The node trajectory_feedforward under hostile input, over DDS: its output is complete."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node trajectory_feedforward over DDS: what it adds to trajectories, and what it rejects."""
+"""The node trajectory_feedforward over DDS: efforts of trajectories, and rejections."""
 
 import pytest
 from support import outside

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The node udp_bridge over DDS and UDP: a program without ROS controls the robot, or fails to."""
+"""The node udp_bridge over DDS and UDP: a program without ROS controls the robot, or fails."""
 
 import contextlib
 import socket

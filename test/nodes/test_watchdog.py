@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The watchdog of the torque nodes, in its own thread; only patience depends on the clock."""
+"""The watchdog of the torque nodes, in a separate thread; only timeouts depend on the clock."""
 
 import threading
 import time

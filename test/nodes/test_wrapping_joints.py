@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Drivers that give the position of a joint without limits within +-pi, over DDS.
+"""Drivers with positions of continuous joints within +-pi, over DDS.
 
-Stamps are those of the test, 5 ms apart whatever time passes, and the next state is sent when the
-one before has been answered: how quick the machine is decides nothing.
+Stamps are those of the test, 5 ms apart, and each state follows the response to the previous one,
+so nothing depends on the speed of the machine.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Wrenches of messages that rise and fall: no node, no DDS."""
+"""Wrench messages with ramps, without node and DDS."""
 
 import numpy as np
 import pytest

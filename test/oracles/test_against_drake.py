@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mass matrix, bias and inverse dynamics of a few robots against Drake.
-
-A third independent code.
-"""
+"""Mass matrix, bias and inverse dynamics of a few robots against Drake, a third code."""
 
 import numpy as np
 import pytest

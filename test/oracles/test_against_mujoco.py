@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Mass matrix and bias force against MuJoCo, for the robots whose inertias it accepts."""
+"""Mass matrix and bias force against MuJoCo, for robots with inertias that it accepts."""
 
 import numpy as np
 import pytest

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every algorithm against Pinocchio on every real robot, fixed and floating, 100 states each.
 
-The algorithms' text runs on batches here (`support.lanes`), which needs no compilation;
-test_compiled_against_pinocchio.py does the same through the kernels that users call, and
-test_three_ways.py ties both together.
+The algorithms run on batches (`support.lanes`) without compilation;
+test_compiled_against_pinocchio.py tests the kernels that users call, and test_three_ways.py
+compares both.
 """
 
 import numpy as np

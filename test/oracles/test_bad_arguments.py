@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Arguments that make no sense are rejected with a ValueError that says what was expected."""
+"""Invalid arguments are rejected with a ValueError that names the expected ones."""
 
 import copy
 import pickle

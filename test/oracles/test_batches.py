@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Batches.
-
-Any size, any layout, any mix with single states; a row knows nothing of its neighbors.
-"""
+"""Batches of any size and layout, also with single states; rows are independent."""
 
 import threading
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels of chapters 5 and 6 against Pinocchio on real robots that no other file tries."""
+"""Kernels of chapters 5 and 6 against Pinocchio on further real robots."""
 
 import numpy as np
 import pytest

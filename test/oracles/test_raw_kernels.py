@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Raw kernels for compiled loops.
 
-`void f(const double *in, double *out)` at an address, packed arguments.
+They are `void f(const double *in, double *out)` at an address, with packed arguments.
 """
 
 import ctypes

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One text, three ways to run it.
+"""One algorithm, three ways to run it.
 
-Compiled for one state, compiled for several at once, interpreted on floats.
+It is compiled for one state, compiled for several at once, or interpreted on floats.
 """
 
 import subprocess

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Diagnostics of models: what costs accuracy is measured, and warned of where it is too much."""
+"""Diagnostics of models: measured loss of accuracy, with warnings if it is too large."""
 
 import json
 import math

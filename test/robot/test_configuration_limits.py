@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations moved into the joint limits, and whether they are within."""
+"""Configurations projected into the joint limits, and checked against them."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robot's methods and the declarations of the algorithms hold together."""
+"""Consistency of Robot's methods with the declarations of the algorithms."""
 
 import inspect
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertias from shapes are those of MuJoCo, trimesh and books, and the warnings name the links."""
+"""Inertias from shapes equal those of MuJoCo, trimesh and books; warnings name the links."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse kinematics: poses that are reached within limits, and by how much others are missed."""
+"""Inverse kinematics: solutions within limits, and errors of unreachable poses."""
 
 import math
 import pickle

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Former names work and warn; names of other libraries raise an error that names ours."""
+"""Former names work with a warning; names of other libraries raise an error with ours."""
 
 import pickle
 import re

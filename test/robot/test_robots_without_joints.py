@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A robot that cannot move, as the description of a table, is a robot like any other."""
+"""Robots without joints, such as a table, support all functions."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Gravity, inertias and payloads as run-time inputs, against robots rebuilt with them."""
+"""Gravity, inertias and payloads as run-time inputs, against rebuilt robots."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Frames that cannot move in all directions: reported by name, with the lost directions."""
+"""Frames with restricted motion are reported by name, with the lost directions."""
 
 import math
 

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Symmetric results packed: the lower triangle, row by row.
+"""Packed symmetric results: the lower triangle, row by row.
 
-A kernel of its own may fuse other products and sums than that of the whole matrix.
+A separate kernel may fuse other products and sums than that of the full matrix.
 """
 
 from collections import namedtuple

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Simulations whose robot gets other inertias in mid-motion, as with a payload: `Physics.load`."""
+"""Changes of the robot's inertias during a simulation, as of a payload: `Physics.load`."""
 
 import numpy as np
 import pytest

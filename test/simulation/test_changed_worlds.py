@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that come into a simulated world and leave it, while the motion of the rest goes on."""
+"""Objects that enter and leave a simulated world, while the other motions continue."""
 
 import numpy as np
 import pytest

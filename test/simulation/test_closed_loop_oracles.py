@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots with loops, simulated, against equations of motion that others integrate."""
+"""Simulated robots with loops, against independently integrated equations of motion."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The compiled simulator does what its text says: contact, friction and limits by both ways."""
+"""The compiled simulator equals the interpreted one: contact, friction and limits."""
 
 import logging
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Free flight keeps momentum, in the bodies and to the thresholds of Dojo's tests, and tighter."""
+"""Free flight conserves momentum, of bodies and in Dojo's tests, within tighter thresholds."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid contact where numbers are very small or very large."""
+"""Rigid contact with very small and very large numbers."""
 
 import numpy as np
 import pytest

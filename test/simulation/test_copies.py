@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Copies of simulations, and what else is copied and pickled or says why it is not."""
+"""Copies of simulations, and other copied and pickled objects or their errors."""
 
 import copy
 from functools import cached_property

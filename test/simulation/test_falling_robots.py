@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Real robots that fall on rigid ground and lie on many points: every step is solved.
 
-With trunk, thighs and feet on the ground, links that touch each other, joints at their limits and
-dry friction in them, there are more equations than degrees of freedom: they are consistent only as
-far as contact points are where they ought to be.
+With trunk, thighs and feet on the ground, links in contact with each other, joints at their limits
+and dry friction, there are more equations than degrees of freedom: they are consistent only if
+contact points are accurate.
 """
 
 import numpy as np

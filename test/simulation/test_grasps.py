@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects that are pinched: what friction can hold does not turn or slip in the hand."""
+"""Pinched objects: friction holds them without rotation and slip, up to its limits."""
 
 import numpy as np
 from numpy.testing import assert_allclose

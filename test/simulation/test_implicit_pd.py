@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Servos whose torque is that of the end of the step: kp (q_d - q) + kd (v_d - v), cut."""
+"""Implicit PD servos: torque kp (q_d - q) + kd (v_d - v) at the end of the step, clipped."""
 
 import numpy as np
 from numpy.testing import assert_allclose

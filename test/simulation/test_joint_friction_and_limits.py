@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Coulomb friction that sticks, joint limits that hold, effort limits that cut."""
+"""Coulomb friction that sticks, joint limits that hold, effort limits that clip."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Springs at the joints: where they come from, and how they swing."""
+"""Joint springs: their definition, and their oscillation."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The physics alone: commands in, state out, compiled for what is used."""
+"""The physics alone: commands in, state out, compiled for the features in use."""
 
 import numpy as np
 import pytest

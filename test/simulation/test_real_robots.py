@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Real robots under the worst torques their limits allow and without any, on the ground or not."""
+"""Real robots with maximum torques and without, on the ground and without it."""
 
 import warnings
 

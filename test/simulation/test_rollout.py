@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""`Simulator.rollout`: each motion is that of a single simulation, on any thread."""
+"""`Simulator.rollout`: each motion equals that of a single simulation, on any thread."""
 
 import threading
 import tracemalloc

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of sensors that is declared, and that of CONTRIBUTING.md."""
+"""Every declared kind of sensor, and that of CONTRIBUTING.md."""
 
 import re
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sensors on a simulated robot against statics, and against momenta that are added up by hand."""
+"""Sensors on a simulated robot against statics, and against sums of momenta."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots of a world that move: simulated as one robot, with contact between them."""
+"""Movable robots of a world: simulated as one robot, with contact between them."""
 
 import pickle
 

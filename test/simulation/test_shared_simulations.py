@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Threads that share a simulation take turns, and each sees the state of one instant.
+"""Threads that share a simulation take turns, and each sees a consistent state.
 
-Without turns the process may crash, so the threads run in interpreters of their own.
+Otherwise the process may crash, so the threads run in separate interpreters.
 """
 
 import gc

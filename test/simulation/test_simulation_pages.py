@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pages on simulation, contact and worlds: the code that they show runs from top to bottom."""
+"""Pages on simulation, contact and worlds: their code runs from top to bottom."""
 
 import re
 import shutil

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Starts that cannot go on, or loops that cannot be closed, say why and what to do."""
+"""Errors of singular starts, and of loops that cannot be closed, with reason and cure."""
 
 import numpy as np
 import pytest

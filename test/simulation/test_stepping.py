@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parts of a step by themselves: torques cut, steps divided, joints brought back, forces added."""
+"""Parts of a step: clipped torques, divided steps, joints returned to limits, added forces."""
 
 import numpy as np
 from numpy.testing import assert_allclose

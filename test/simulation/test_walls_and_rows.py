@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Many objects that are hit: a wall of bricks, a row of dominoes; each step has its forces."""
+"""Many objects in impacts: a wall of bricks, a row of dominoes; each step is solved."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""External wrenches that rise and fall: their course, their impulse, on links and on objects."""
+"""External wrenches with ramps: time course and impulse, on links and objects."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The algebra works over any scalar: exact fractions, a counting scalar, arrays of values."""
+"""The algebra works on any scalar: exact fractions, a counting scalar, arrays of values."""
 
 from fractions import Fraction
 

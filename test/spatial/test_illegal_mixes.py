@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations that the rules of use forbid raise TypeError (book 2.7, A.3)."""
+"""Operations that violate the rules of use raise TypeError (book 2.7, A.3)."""
 
 import operator
 

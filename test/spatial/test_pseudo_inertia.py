@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pseudo-inertias: against clouds of points, Pinocchio's, and the conditions in words."""
+"""Pseudo-inertias: against clouds of points, Pinocchio's, and physical conditions."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The robots of urdf/: legal for every reader, physical, and of the published size."""
+"""The robots of urdf/: valid for every reader, physical, and of the published size."""
 
 from pathlib import Path
 import re

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lines, balls and texts for a page: what they are made of, and what is rejected."""
+"""Lines, balls and texts for a page: their components, and rejections."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The example worlds of config/: what they say of themselves, and that nothing overlaps."""
+"""The example worlds of config/: their descriptions hold, and nothing overlaps."""
 
 import itertools
 import re

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that a page moves: goals by a torque law or by servos, and efforts."""
+"""Joint commands of a page: goals by a torque law or by servos, and efforts."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The live page: for this machine alone, and what it may ask for."""
+"""The live page: access from this machine only, and allowed requests."""
 
 import http.client
 import json

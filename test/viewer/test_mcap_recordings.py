@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""MCAP files: what the library reads back, against the recording and the schemas."""
+"""MCAP files as read by the library, against the recording and the schemas."""
 
 import json
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings are pages that hold all that they need, with the frames that were added."""
+"""Recordings are self-contained pages, with the added frames."""
 
 import base64
 import html

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The panel of a page in a real browser: sliders, plots, overlays, camera, keys, what it keeps."""
+"""The panel of a page in a real browser: sliders, plots, overlays, camera, keys, settings."""
 
 import numpy as np
 from numpy.testing import assert_allclose

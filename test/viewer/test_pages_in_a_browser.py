@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pages in a real browser: they draw, move, obey, and load nothing from anywhere."""
+"""Pages in a real browser: drawing, motion, input, and no external requests."""
 
 import io
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pulling at a body: the spring's force, its limits, and how a page asks for it."""
+"""Pulling at a body: the spring's force, its limits, and requests of a page."""
 
 import json
 import time

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints and masses of a scene: where they are drawn, against the robot's own kinematics."""
+"""Joints and masses of a scene: drawn positions, against the robot's kinematics."""
 
 import math
 

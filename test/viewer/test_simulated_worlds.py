@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recordings of a simulation in a world: objects where they are, forces on what moves."""
+"""Recordings of a simulation in a world: poses of objects, forces on movable ones."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Fewer triangles to draw."""
+"""Reduction of triangles for drawing."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Objects of a world in a scene: what they look like, what moves, and where it is."""
+"""Objects of a world in a scene: appearance, mobility, and pose."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Bytes of poses: what is written is what rclpy reads, and what is read is what rclpy wrote."""
+"""Serialized poses: written for rclpy, and read from rclpy."""
 
 from types import SimpleNamespace
 

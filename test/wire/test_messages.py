@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Serialized messages read and written with NumPy, against rclpy and an encoder of our own."""
+"""Serialized messages read and written with NumPy, against rclpy and an independent encoder."""
 
 import math
 import struct

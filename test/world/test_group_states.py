@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Configurations that an SRDF names."""
+"""Named configurations of an SRDF."""
 
 import numpy as np
 import pytest

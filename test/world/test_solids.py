@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia of solids of uniform density, against closed forms, points within and MuJoCo."""
+"""Inertia of solids of uniform density, against closed forms, sampled points and MuJoCo."""
 
 import numpy as np
 from numpy.testing import assert_allclose

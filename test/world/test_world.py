@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Worlds as data: names, what may touch what, and what pairs of surfaces are like."""
+"""Worlds as data: names, allowed contacts, and properties of pairs of surfaces."""
 
 from itertools import product
 import math

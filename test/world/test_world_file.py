@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""World files: what they make, and how they are rejected."""
+"""World files: results, and rejections."""
 
 from collections.abc import Mapping
 import math

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The articulated-body algorithm itself against the solution of the equation of motion.
+"""Articulated-body algorithm against the solution of the equation of motion.
 
-On all joints of a tree, so that it runs whether there are gears or not; forward dynamics of a
-tree with gears goes another way (forward_dynamics.py).
+It runs on all joints of a tree, with or without gears; forward dynamics of a tree with gears uses
+another method (forward_dynamics.py).
 """
 
 from dataclasses import dataclass, replace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid dynamics agrees with inverse and forward dynamics, whichever DoFs are given."""
+"""Hybrid dynamics agrees with inverse and forward dynamics for any prescribed DoFs."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A task: a commanded acceleration comes true, and null-space forces do not disturb it."""
+"""Task-space dynamics: exact commanded accelerations, undisturbed by null-space forces."""
 
 from functools import lru_cache
 from typing import NamedTuple

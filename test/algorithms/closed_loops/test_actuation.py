@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of actuators on loops: example 8.2, every kind of actuation, and the way back."""
+"""Actuator forces on loops: example 8.2, every kind of actuation, and the inverse mapping."""
 
 import numpy as np
 from numpy.testing import assert_allclose

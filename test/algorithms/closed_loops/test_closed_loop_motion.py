@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Closed-loop systems against explicit equations of motion, Pinocchio, MuJoCo, and one another."""
+"""Closed-loop systems against explicit equations of motion, Pinocchio, MuJoCo, and each other."""
 
 from typing import Callable, NamedTuple
 

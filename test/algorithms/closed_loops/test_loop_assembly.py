@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Assemblies: the configuration nearby that closes the loops, or how near it comes."""
+"""Loop assembly: the nearest configuration with closed loops, or with minimum error."""
 
 from dataclasses import replace
 

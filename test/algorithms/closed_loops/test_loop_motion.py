@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Positions and velocities of loop joints, where they are known."""
+"""Positions and velocities of loop joints against known ones."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The equations of motion in what the constraints leave free."""
+"""Equations of motion in the null space of the constraints."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Errors of loop closure decay as Baumgarte's equation says, and without it they grow."""
+"""Errors of loop closure decay by Baumgarte's equation, and grow without it."""
 
 import numpy as np
 from numpy.testing import assert_allclose

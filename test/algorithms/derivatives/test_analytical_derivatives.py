@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of inverse dynamics written out by hand: against differentiation and textbooks."""
+"""Analytical derivatives of inverse dynamics against differentiation and textbooks."""
 
 import numpy as np
 import pytest

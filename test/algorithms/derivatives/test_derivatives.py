@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inverse dynamics with its derivatives, compiled, against steps along the velocities.
+"""Inverse dynamics with its derivatives, compiled, against finite differences.
 
-With many joints they are written out by hand (test_analytical_derivatives.py). Pinocchio is the
+With many joints the derivatives are analytical (test_analytical_derivatives.py). Pinocchio is the
 oracle in test/compiler/test_differentiation_of_dynamics.py.
 """
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of inverse dynamics in the coordinates of each body, against the other ways."""
+"""Derivatives of inverse dynamics in body coordinates, against other methods."""
 
 from dataclasses import replace
 

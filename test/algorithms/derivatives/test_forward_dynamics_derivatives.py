@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of forward dynamics: textbooks, Pinocchio, both ways, and differentiation of ABA."""
+"""Derivatives of forward dynamics: textbooks, Pinocchio, both methods, differentiation of ABA."""
 
 from dataclasses import replace
 from functools import lru_cache

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of kinematics: slopes of the textbook's, identities, Pinocchio."""
+"""Derivatives of kinematics against differences of the textbook's, identities, Pinocchio."""
 
 import numpy as np
 from numpy.testing import assert_allclose

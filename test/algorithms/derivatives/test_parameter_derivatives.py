@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of forward dynamics by inertial parameters: slopes over robots with other ones."""
+"""Derivatives of forward dynamics by inertial parameters, against differences between robots."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Responses to many forces: against dense solutions, and the operations that zeros save."""
+"""Responses to many forces: against dense solutions, and operations saved by zeros."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Second derivatives of the dynamics: slopes of the first, identities, order on manifolds."""
+"""Second derivatives of the dynamics: differences of the first, identities, order on manifolds."""
 
 import numpy as np
 from numpy.testing import assert_allclose

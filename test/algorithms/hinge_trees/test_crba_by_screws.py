@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The mass matrix by axial screws, and its operations against the book's formulas of section 10.3.
 
-The count is of what the text executes, one by one, but for what the book leaves out: sines and
-cosines, and the transforms between bodies, which are there when the algorithm begins.
+All executed operations count except those that the book omits: sines and cosines, and the
+transforms between bodies, which are inputs of the algorithm.
 """
 
 from collections import Counter

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics by screws against textbooks and Pinocchio, and its printed cost."""
+"""Forward dynamics by screws against textbooks and Pinocchio, and its published cost."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics by screws as a declared text, and as what kernels are made of."""
+"""Forward dynamics by screws as a declared algorithm, and in kernels."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Frames of trees of hinges: screws that lead between axes, to the last digit."""
+"""Frames of trees of hinges: screws between axes, to the last digit."""
 
 from dataclasses import replace
 import math

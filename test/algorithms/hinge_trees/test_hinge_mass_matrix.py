@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia matrix by screws as a declared text, and as what kernels are made of."""
+"""Inertia matrix by screws as a declared algorithm, and in kernels."""
 
 import pytest
 from support.definitions import definition_of

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Inertia matrix and bias force in one pass are those of two."""
+"""Inertia matrix and bias force in one pass equal those of two passes."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The tree of joint variables: the book's printed example, and where inertia matrices are zero."""
+"""Tree of joint variables: the book's example, and zeros of inertia matrices."""
 
 import numpy as np
 import pytest

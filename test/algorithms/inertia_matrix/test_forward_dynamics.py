@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forward dynamics by both of its ways against the solution of the equation of motion."""
+"""Forward dynamics by both methods against the solution of the equation of motion."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The inverse of the mass matrix, by both of its ways, against the textbook's mass matrix."""
+"""Inverse of the mass matrix, by both methods, against the textbook's mass matrix."""
 
 import numpy as np
 from numpy.testing import assert_allclose

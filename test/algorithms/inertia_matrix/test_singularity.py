@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that make the mass matrix singular are named."""
+"""Names of the joints that make the mass matrix singular."""
 
 import numpy as np
 import pytest

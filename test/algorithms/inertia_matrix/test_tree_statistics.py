@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Depths of trees, and cost formulas of them, against sets of the tree and the book's numbers."""
+"""Depths of trees, and cost formulas, against sets of the tree and the book's numbers."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces across joints: what they hold up, and what of them turns the joint."""
+"""Forces across joints: supported weight, and joint torque as a component."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Newton-Euler equations without linear velocities, the text of the kernels, against textbooks."""
+"""Newton-Euler equations without linear velocities, those of the kernels, against textbooks."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Weight alone, and velocity products alone, against sums over links."""
+"""Gravity alone, and velocity products alone, against sums over links."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Configurations against matrix exponentials, and against each other.
 
-Integrate and difference are inverses, follow constant velocities, and keep quaternions unit.
+`integrate` and `difference` are inverses, follow constant velocities, and keep unit quaternions.
 """
 
 import itertools

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pose and Jacobian of a frame in one pass: those of their own kernels, and each other's rate."""
+"""Pose and Jacobian of a frame in one pass, against separate kernels and each other's rate."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

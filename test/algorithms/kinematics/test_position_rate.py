@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rates of configurations against textbook formulae, and against configurations in between."""
+"""Rates of configurations against textbook formulas and finite differences."""
 
 import numpy as np
 from numpy.testing import assert_allclose

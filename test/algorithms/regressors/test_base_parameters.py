@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Base parameters: as many as can be identified, and forces depend on them alone."""
+"""Base parameters: as many as are identifiable, and sufficient for the forces."""
 
 import numpy as np
 from numpy.testing import assert_allclose

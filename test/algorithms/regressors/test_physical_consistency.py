@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Parameters that bodies can have: which are not, and those that explain noisy forces best."""
+"""Physically consistent parameters: detection, and the best fit of noisy forces."""
 
 import numpy as np
 from numpy.testing import assert_allclose

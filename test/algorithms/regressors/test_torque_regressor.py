@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Regressors of the joint forces: linear in the parameters, and equal to the textbook's forces."""
+"""Regressors of joint forces: linear in the parameters, and equal to the textbook's forces."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Shell completion, by the protocol of argcomplete in a process of its own, as shells run it."""
+"""Shell completion by the protocol of argcomplete in a separate process, as shells run it."""
 
 import os
 import subprocess

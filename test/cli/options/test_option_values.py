@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One syntax for the options that several commands have."""
+"""One syntax for options shared by several commands."""
 
 import argparse
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Progress of long commands, and their end by Ctrl-C."""
+"""Progress of long commands, and Ctrl-C."""
 
 import io
 import logging

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Distances of what is inside closed meshes, under height fields, beside them, and in surfaces."""
+"""Distances inside closed meshes, below height fields, beside them, and on surfaces."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Cylinders that lie on faces but for rounding: distances along the normals of the faces."""
+"""Cylinders on faces, up to rounding: distances along face normals."""
 
 import numpy as np
 from numpy.testing import assert_allclose

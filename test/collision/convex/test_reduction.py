@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The points of a patch that are kept: the deepest, and those that span most of it."""
+"""Reduction of a contact patch to the deepest points and those that span its area."""
 
 from itertools import combinations
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faces of boxes cut to what lies on faces of other boxes, against plain geometry."""
+"""Faces of boxes clipped by faces of other boxes, against plain geometry."""
 
 from itertools import product
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Broad phase of many objects: the grid finds the pairs that a list of all pairs would."""
+"""Broad phase of many objects: the grid finds the same pairs as a list of all pairs."""
 
 import numpy as np
 import pytest

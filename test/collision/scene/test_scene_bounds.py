@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where shapes are and how fast, and which are far apart: the parts of the search for contacts.
+"""Bounds and speeds of shapes, and distant pairs: parts of the contact search.
 
-They are called as Python calls them, one by one, with tables that hold what they read.
+They are called from Python one by one, with tables of their inputs.
 """
 
 from types import SimpleNamespace

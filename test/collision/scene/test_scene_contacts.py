@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Pairs that may collide in a scene, and its contacts, found in machine code."""
+"""Pairs of a scene that may collide, and contacts found by machine code."""
 
 import numpy as np
 import pytest

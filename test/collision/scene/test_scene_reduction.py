@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts that others imply: those within the face that shapes of one body make together."""
+"""Redundant contacts: those within the common face of adjacent shapes of one body."""
 
 from itertools import product
 

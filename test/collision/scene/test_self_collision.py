@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Allowed-collision matrices: links that joints connect, and SRDF files."""
+"""Allowed-collision matrices: links connected by joints, and SRDF files."""
 
 from itertools import combinations
 

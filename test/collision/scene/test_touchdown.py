@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The height at which a floating base touches what is below it."""
+"""Height at which a floating base touches the scene below it."""
 
 import numpy as np
 import pytest

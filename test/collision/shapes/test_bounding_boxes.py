@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Boxes around shapes: nothing of a shape is outside, and each side is touched."""
+"""Bounding boxes of shapes contain them, and are tight on each side."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex parts of meshes: on disk, in scenes, and in contact where their hulls would overlap."""
+"""Convex parts of meshes: cache, scenes, and contact where hulls of wholes would overlap."""
 
 import subprocess
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Convex hulls on disk: the same as those that are found, and found again if they are damaged."""
+"""Convex hulls on disk equal new ones, and are found again if damaged."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loops as C99: each construct does in C what it does in the interpreter, without a warning."""
+"""Loops as C99: each construct behaves in C as in the interpreter, without warnings."""
 
 import ctypes
 import shutil

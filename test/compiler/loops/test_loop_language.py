@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Language of loops: each construct behaves in machine code as in the interpreter.
+"""Loop language: each construct behaves in machine code as in the interpreter, bitwise.
 
-To the bit, on random numbers and on the odd ones: zeros of both signs, infinities, NaN, the
-smallest and the largest integers.
+Inputs are random numbers and special ones: zeros of both signs, infinities, NaN, minimum and
+maximum integers.
 """
 
 import math

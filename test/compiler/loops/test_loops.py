@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Entry points: what is compiled of them and when, what they are called with, where it is kept.
+"""Entry points: compilation, arguments, and caching.
 
-What they can be written in is in test_loop_language.py and test_loop_compile_errors.py.
+Their language is tested in test_loop_language.py and test_loop_compile_errors.py.
 """
 
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Kernels as builtin functions: what arguments they take, what they keep alive and leak."""
+"""Kernels as builtin functions: arguments, references that they keep, and leaks."""
 
 import copy
 import gc

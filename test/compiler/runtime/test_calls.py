@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Calls that are not plain are done in machine code: by name, lists, batches, forces, results."""
+"""General calls in machine code: keywords, lists, batches, forces, caller's results."""
 
 from functools import partial
 import gc

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Results that nobody has any more are used again; those that somebody has are left alone."""
+"""Results without other references are reused; all others are not."""
 
 import gc
 import sys

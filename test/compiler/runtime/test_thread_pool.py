@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The thread pool shares the rows of a batch: every row is computed once, by the first thread."""
+"""The thread pool shares the rows of a batch: every row is computed once."""
 
 import ctypes
 from itertools import pairwise

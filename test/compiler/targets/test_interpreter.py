@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A graph run by the interpreter: floats, arrays, complex numbers."""
+"""Interpreted graphs: floats, arrays, complex numbers."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The matrix of bodies that contacts couple: against a dense one, order, room."""
+"""Matrix of bodies coupled by contacts: against a dense one, order, capacity."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Newton's method among many bodies: solutions from no forces, steps by the equations, no harm."""
+"""Newton's method on many bodies: cold starts, steps by the equations, no degraded solution."""
 
 import numpy as np
 from numpy.testing import assert_allclose

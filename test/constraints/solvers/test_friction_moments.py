@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torsional and rolling friction: balls by hand, programs of another kind, parts of solvers."""
+"""Torsional and rolling friction: balls by hand, convex programs, parts of solvers."""
 
 from dataclasses import replace
 import math

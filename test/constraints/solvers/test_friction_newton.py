@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Newton's method on the equations of Alart and Curnier: their slope, and what it solves."""
+"""Newton's method on the equations of Alart and Curnier: its Jacobian and solutions."""
 
 import math
 

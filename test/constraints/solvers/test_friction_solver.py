@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Frictional problems that are hard: many contacts of few bodies, towers, mass ratios."""
+"""Hard frictional problems: many contacts of few bodies, towers, mass ratios."""
 
 import numpy as np
 from numpy.testing import assert_allclose

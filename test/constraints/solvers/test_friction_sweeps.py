@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One contact, solved exactly: against closed forms, and against all other forces of its cone."""
+"""One contact, solved exactly: against closed forms and sampled forces of its cone."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of a simulator: a problem much like the one before, with its forces."""
+"""Warm starts from the solution of a similar problem, as in steps of a simulator."""
 
 import numpy as np
 from numpy.testing import assert_allclose

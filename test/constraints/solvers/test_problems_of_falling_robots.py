@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Problems of quadrupeds that fell and lie, as steps met them: falling_robots.npz.
+"""Problems of fallen quadrupeds, recorded from simulation steps: falling_robots.npz.
 
-Of each: sizes, lower half of the scaled matrix, velocities, bounds of the rows, and what the step
-before left to begin with. Bodies lie on more points than they have DoFs, some creep at a
-millionth of the speed at which others open, joints stick.
+Each has sizes, the lower half of the scaled matrix, velocities, bounds of the rows, and the warm
+start. Bodies lie on more points than they have DoFs, some creep at a millionth of the speed at
+which others open, joints stick.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Robots with loops that hold still: virtual work along the loops against the actuators."""
+"""Statics of robots with loops: virtual work along the loops against actuator forces."""
 
 import numpy as np
 import pytest

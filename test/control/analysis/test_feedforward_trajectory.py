@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories with efforts: which terms they have, at the points, between them and at the end."""
+"""Trajectories with efforts: their terms, at the points, between them and at the end."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

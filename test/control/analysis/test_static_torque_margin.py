@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Whether effort limits hold a robot against gravity, beside two-link statics by hand."""
+"""Static torque margins under gravity, against two-link statics by hand."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Limits along trajectories: worst margins, and the durations with which they are kept."""
+"""Limits along trajectories: worst margins, and durations that respect them."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The default law on a plant of another house: MuJoCo, without and with dry friction."""
+"""The default law on MuJoCo as plant, without and with dry friction."""
 
 import xml.etree.ElementTree as ElementTree
 

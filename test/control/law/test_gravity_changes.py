@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Changes of gravity and payload without a step; links left out; servos; friction compensation."""
+"""Bumpless changes of gravity and payload; omitted links; servos; friction compensation."""
 
 from contextlib import nullcontext
 from pathlib import Path

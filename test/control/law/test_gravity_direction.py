@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Direction of gravity: mountings, what an IMU says, and how fast it may turn."""
+"""Direction of gravity: mountings, IMU readings, and maximum rate."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

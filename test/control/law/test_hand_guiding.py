@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hand guiding: it never feeds energy, it follows the hand, and its brakes hold what is promised.
+"""Hand guiding: passive, compliant, and braked within the promised limits.
 
-The arm is simulated with gravity, which the law compensates, and without friction of its own.
+The arm is simulated with gravity, which the law compensates, and without joint friction.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Gains that gravity is stronger than are named by joint, with what they need."""
+"""Gains too low against gravity are reported by joint, with the required ones."""
 
 from pathlib import Path
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Settings of a law are checked whole, and rejected with the joint and the cure."""
+"""Settings of a law are validated together, and rejected with joint and cure."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Soft stops: whatever is desired, joints brake before their limits, and nothing else changes."""
+"""Soft stops: joints brake before their limits for any desired motion, without other effects."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

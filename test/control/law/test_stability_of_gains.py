@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The sampled closed loop at rest is asymptotically stable, the integral and dead time included.
+"""The sampled closed loop at rest, with integral and dead time, is asymptotically stable.
 
-The law is linearized by differences of its own torque, the robot by its mass matrix, its viscous
-friction and the gradient of gravity.
+The law is linearized by finite differences, the robot by its mass matrix, its viscous friction and
+the gradient of gravity.
 """
 
 from hypothesis import given, settings as profile, strategies as st

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Impedance of a frame, against dense linear algebra and against what springs do."""
+"""Impedance of a frame, against dense linear algebra and the behavior of springs."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torque laws: what each term contains, what they do to a robot, how they are changed."""
+"""Torque laws: their terms, their effect on a robot, and changes of settings."""
 
 from itertools import product
 import threading

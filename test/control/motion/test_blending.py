@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Transition between two motions: offsets that decay, and tempos that rise and fall."""
+"""Transition between two motions: decaying offsets, and tempos that rise and fall."""
 
 from hypothesis import given, settings, strategies as st
 import numpy as np

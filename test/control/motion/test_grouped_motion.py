@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories of different joints at a time: none disturbs another, and no joint jumps."""
+"""Simultaneous trajectories of different joints: no disturbance of others, no jump."""
 
 from types import SimpleNamespace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Desired motion: it never jumps, whatever stamps, pauses and trajectories come."""
+"""Desired motion never jumps, for any stamps, pauses and trajectories."""
 
 import math
 import re

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""States that a resting motion gets together, instead of one by one."""
+"""Batches of states of a resting motion, instead of single ones."""
 
 import numpy as np
 import pytest

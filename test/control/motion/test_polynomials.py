@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Polynomials between points: splines solved in slices, and what they reach between the points."""
+"""Polynomials between points: splines solved in slices, and extrema between points."""
 
 from hypothesis import given, settings, strategies as st
 import numpy as np

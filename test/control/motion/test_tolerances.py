@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Tolerances of motions: which hold, what is beyond them, and what the motion does then."""
+"""Tolerances of motions: precedence, violations, and the reaction of the motion."""
 
 import math
 

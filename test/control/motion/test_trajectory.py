@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joint trajectories: what goes through the points, how smooth it is, what is rejected and why."""
+"""Joint trajectories: interpolation, smoothness, and rejections with reasons."""
 
 from array import array
 import sys

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Trajectories in files: what is read, what is written, and what an error names."""
+"""Trajectory files: reading, writing, and errors."""
 
 import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Campaigns by Dask: the same table, killed workers, schedulers that are not there or go away."""
+"""Campaigns by Dask: the same table, killed workers, missing and vanishing schedulers."""
 
 from contextlib import suppress
 import os

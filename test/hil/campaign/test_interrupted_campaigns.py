@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A campaign that is killed at any moment and begun again: no run is lost, and none is doubled."""
+"""A campaign killed at any time resumes without lost or duplicate runs."""
 
 import csv
 import os

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Controllers as processes: their ends."""
+"""Controllers as processes: termination."""
 
 import signal
 

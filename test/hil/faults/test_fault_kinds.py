@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of fault that is declared, and that of CONTRIBUTING.md."""
+"""Every declared kind of fault, and that of CONTRIBUTING.md."""
 
 import re
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults: how they are read, what each does, and that chance is seeded."""
+"""Faults: reading, effects, and seeded randomness."""
 
 import math
 

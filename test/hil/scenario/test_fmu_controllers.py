@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""FMUs as controllers in scenarios, of both versions; what is rejected, and how."""
+"""FMUs of both versions as controllers in scenarios, and rejections."""
 
 import shutil
 import sys

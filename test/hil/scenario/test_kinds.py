@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every kind of controllers and plants that is declared, and those of other packages."""
+"""Every declared kind of controllers and plants, and those of other packages."""
 
 import re
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Extension files: what they make of a model, and how they are rejected."""
+"""Extension files: their effect on a model, and rejections."""
 
 from dataclasses import dataclass, replace
 import math

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Conformance of joint types: every one that lies in rbd_ros/model/joints, by finite differences.
+"""Conformance of all joint types of rbd_ros/model/joints, by finite differences.
 
 Finite differences are those of analytic functions by complex steps or Richardson's scheme on plain
-matrices; they share nothing with the types but `transform`.
+matrices; they use only `transform` of the types.
 """
 
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Quaternions as positions of joints: drawn, normalized, and their rate."""
+"""Quaternions as positions of joints: random ones, normalization, and rates."""
 
 import cmath
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints that are moved as functions of time, against hybrid dynamics and Newton's law."""
+"""Joints with prescribed motion over time, against hybrid dynamics and Newton's law."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Every integrator that is declared, and that of CONTRIBUTING.md."""
+"""Every declared integrator, and that of CONTRIBUTING.md."""
 
 import importlib
 import re

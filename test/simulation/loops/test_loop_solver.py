@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The linear algebra of closed loops, against dense systems with multipliers."""
+"""Linear algebra of closed loops, against dense systems with multipliers."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Snapshots in files: the motion goes on bitwise, snapshots that do not fit are rejected."""
+"""Snapshot files: bitwise continuation of the motion, and rejection of mismatches."""
 
 import io
 import json

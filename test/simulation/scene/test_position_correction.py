@@ -1,10 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Overlaps, limits and loops are corrected by moving positions, which is bounded in everything.
+"""Position correction of overlaps, limits and loops, with bounds on every displacement.
 
-In whatever overlaps whatever: no joint, mimic ones included, and no point of an object is moved
-faster than `RETURN_SPEED` besides its velocity, joints stay within their limits, and what cannot
-be moved apart stays and is reported.
+For any overlap: no joint, mimic ones included, and no point of an object is moved faster than
+`RETURN_SPEED` besides its velocity, joints stay within their limits, and inseparable overlaps
+remain and are reported.
 """
 
 import numpy as np

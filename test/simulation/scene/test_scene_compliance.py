@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Compliant contacts in simulated worlds: springs and dampers by hand, beside rigid contacts."""
+"""Compliant contacts in simulated worlds: springs and dampers by hand, with rigid contacts."""
 
 import numpy as np
 import pytest

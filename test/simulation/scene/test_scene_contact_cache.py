@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contacts begin a step with the impulses of those that they were in the step before."""
+"""Persistent contacts start a step with their impulses of the previous step."""
 
 import numpy as np
 import pytest

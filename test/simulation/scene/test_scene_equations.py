@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single steps in small worlds obey the equations of motion and the laws, computed independently.
 
-Steps are taken by the interpreter: there are few of them, and of many kinds.
+The interpreter takes the steps, as there are few of many kinds.
 """
 
 import numpy as np

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Torsional and rolling friction in simulated worlds, against what mechanics says of them."""
+"""Torsional and rolling friction in simulated worlds, against elementary mechanics."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Islands of objects that touch each other: each looks at its own contacts only."""
+"""Islands of objects in contact: each processes only its contacts."""
 
 from types import SimpleNamespace
 

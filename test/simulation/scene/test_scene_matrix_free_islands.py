@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Islands of many contacts among objects, solved without a matrix of all contacts.
 
-In the interpreter, where a few steps take less time than compiling them.
+They run in the interpreter, where a few steps take less time than compilation.
 """
 
 import json

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A body that is accelerated within a step has contacts with all that it reaches: no tunneling."""
+"""Bodies accelerated within a step have contacts with everything in reach: no tunneling."""
 
 from types import SimpleNamespace
 

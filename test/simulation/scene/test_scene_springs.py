@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Springs of Hunt and Crossley in simulated worlds, against the law and its equation of motion."""
+"""Springs of Hunt and Crossley in simulated worlds, against their law and equation of motion."""
 
 from types import SimpleNamespace
 

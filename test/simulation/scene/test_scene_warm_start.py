@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps in worlds start from what the step before has found: what goes on takes nothing to solve.
+"""Warm starts of steps in worlds: unchanged contacts need no iterations.
 
-Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.
+The interpreter takes the steps; each of them obeys the laws, see support/scene_laws.py.
 """
 
 from types import SimpleNamespace

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of the step before, tried without a matrix: all numbers are those of the matrix.
+"""Previous forces, checked without a matrix: all numbers equal those of the matrix.
 
-Steps are taken by the interpreter; each of them obeys the laws, see support/scene_laws.py.
+The interpreter takes the steps; each of them obeys the laws, see support/scene_laws.py.
 """
 
 import numpy as np

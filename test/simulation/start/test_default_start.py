@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Where a simulation begins by default: floating bases stand on what is below them."""
+"""Default start of a simulation: floating bases stand on the scene below them."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Joints with prescribed accelerations: they have them, whatever the others do."""
+"""Joints with prescribed accelerations attain them, for any motion of other joints."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Movable objects that fly and turn: invariants of the free rigid body."""
+"""Free flight and rotation of movable objects: invariants of the free rigid body."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The momentum of free bases, against momentum and center of mass as the robot's own say them."""
+"""Momentum of free bases, against the robot's functions for momentum and center of mass."""
 
 import numpy as np
 from numpy.testing import assert_allclose

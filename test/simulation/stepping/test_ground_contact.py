@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The surface of the ground under a robot: where it begins, how it follows and recovers."""
+"""Deformation of the ground below a robot: its start, deflection and recovery."""
 
 import numpy as np
 from numpy.testing import assert_allclose

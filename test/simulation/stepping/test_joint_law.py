@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The law of a joint's friction and limits, against the graph that its page draws."""
+"""Law of joint friction and limits, against the graph on its page."""
 
 import itertools
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps of the midpoint integrator: the method written out, what it keeps, what it leaves."""
+"""Steps of the midpoint integrator: the method written out, invariants, and residuals."""
 
 import numpy as np
 from numpy.testing import assert_allclose

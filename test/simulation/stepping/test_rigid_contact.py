@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid contact with friction in a simulated world, against what mechanics says of it."""
+"""Rigid contact with friction in a simulated world, against elementary mechanics."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A Runge-Kutta step by itself: the method on the robot's own functions, and what it holds."""
+"""A single Runge-Kutta step: the method on the robot's functions, and held inputs."""
 
 import numpy as np
 from numpy.testing import assert_allclose

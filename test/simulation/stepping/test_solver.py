@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One solve for velocities, Newton's method and the sweeps: every law holds in what they find."""
+"""One solve for velocities, by Newton's method and sweeps: solutions obey every law."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Steps that are divided where inertia changes much on a short way.
+"""Divided steps where the inertia changes quickly with position.
 
-Heavy tips on light links: where the reach of the links ends, the energy of the tip is in the links
-for a moment, which turn within a hundredth of a radian as fast as that allows.
+With heavy tips on light links, at the end of their reach the energy of the tip is in the links
+for a moment, which rotate at the corresponding speed within a hundredth of a radian.
 """
 
 from dataclasses import replace

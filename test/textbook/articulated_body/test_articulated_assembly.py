@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Assembly of two articulated bodies against the composite equation that table 7.2 starts from.
+"""Assembly of two articulated bodies against the composite equation of table 7.2.
 
-Dense solutions of all five equations at once: f = f_1 + f_2, both bodies' equations, the joint's
+The reference solves all five equations at once: f = f_1 + f_2, both bodies' equations, the joint's
 acceleration and its force.
 """
 

@@ -1,9 +1,9 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Subtrees as articulated bodies, against the response of what they are cut out to be.
+"""Subtrees as articulated bodies, against their response on floating bases.
 
-Cut loose, the subtree of body i is a tree of its own on a floating base: its equation of motion
-gives the inertia and the bias force of its handle by the projection method, with no recursion.
+Separated, the subtree of body i is a tree on a floating base: its equation of motion yields the
+inertia and bias force of its handle by the projection method, without recursion.
 """
 
 from dataclasses import replace

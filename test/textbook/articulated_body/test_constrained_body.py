@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One body on a joint: three methods agree, and their matrices are what the book says (3.6)."""
+"""One body on a joint: three methods agree, with the properties of the book (3.6)."""
 
 import numpy as np
 from numpy.testing import assert_allclose

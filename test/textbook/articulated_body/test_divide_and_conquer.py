@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Divide-and-conquer forward dynamics: the depth of its plans, and what comes of them."""
+"""Divide-and-conquer forward dynamics: depth of plans, and results."""
 
 import math
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse elimination against dense solutions, and what comes of it against textbooks."""
+"""Sparse elimination against dense solutions, and resulting dynamics against textbooks."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Constraint forces of chains by cyclic reduction against reactions, and the depth of it."""
+"""Constraint forces of chains by cyclic reduction: against reactions, and depth."""
 
 from dataclasses import replace
 import math

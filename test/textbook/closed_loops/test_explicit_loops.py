@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loop-closure functions: the book's worked triangle, gears, and multipliers on the same loops."""
+"""Loop-closure functions: the book's triangle, gears, and multipliers on the same loops."""
 
 from dataclasses import replace
 import math

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loop joints whose constraint forces depend on where their frames are: no lower pairs."""
+"""Loop joints whose constraint forces depend on the placement of frames: no lower pairs."""
 
 from types import SimpleNamespace
 

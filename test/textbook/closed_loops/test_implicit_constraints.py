@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Constraints that a user writes: a string round three bodies, and points of any links."""
+"""User-defined constraints: a string around three bodies, and points of any links."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Loop clusters of the book's example, and block by block against the whole."""
+"""Loop clusters of the book's example, and block-wise solutions against the whole."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Zero-DoF joints and spheres in cylinders, which close loops that others close as well."""
+"""Zero-DoF joints and spheres in cylinders, equal to other joints that close the same loops."""
 
 from dataclasses import replace
 

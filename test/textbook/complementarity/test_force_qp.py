@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The program in the forces by itself, and nonnegative least squares against SciPy's."""
+"""Quadratic program in the forces, and nonnegative least squares against SciPy's."""
 
 import numpy as np
 from numpy.testing import assert_allclose

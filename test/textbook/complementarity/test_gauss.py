@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The program in the accelerations (book eq 11.44), against that in the forces and a minimizer."""
+"""Quadratic program in the accelerations (book eq 11.44), against forces and a minimizer."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The Gauss-principle program where scales are too far apart."""
+"""Program of Gauss' principle with extreme ratios of scales."""
 
 import numpy as np
 import pytest

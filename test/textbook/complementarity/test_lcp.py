@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact problems: every solver against trying all sets of active contacts."""
+"""Contact problems: every solver against enumeration of active sets."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Lemke's method by itself, without another solver that would make up for it."""
+"""Lemke's method alone, without another solver as a fallback."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Minimal contact sets: which contacts stay, and that the rest says nothing new."""
+"""Minimal contact sets: selection, and redundancy of the others."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Contact problems against solvers and simulators of others."""
+"""Contact problems against external solvers and simulators."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""States of an inequality constraint, along motions that are known in closed form."""
+"""States of an inequality constraint, along motions in closed form."""
 
 import math
 

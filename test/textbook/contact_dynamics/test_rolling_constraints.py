@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rolling: three rows of velocity a contact, which no function of the position has as its rate."""
+"""Rolling: three rows of velocity per contact, which are nonholonomic."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""One rigid body in contact, against closed forms and against a robot that is one free body."""
+"""One rigid body in contact, against closed forms and against a robot with one free body."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Collisions that stick: closed forms, the textbook's matrices, what is conserved."""
+"""Sticking collisions: closed forms, the textbook's matrices, conserved quantities."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Recursive inverse dynamics against the textbook, other algorithms, and the printed cost."""
+"""Recursive inverse dynamics against the textbook, other algorithms, and the published cost."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,8 +1,8 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A spherical joint is three hinges with links between that have no mass (Saha 1999, after eq 15).
+"""A spherical joint equals three hinges with massless links (Saha 1999, after eq 15).
 
-The hinges go through the recursions of the chapter, the spherical joint through those of the book.
+The recursions of the chapter have the hinges, those of the book the spherical joint.
 """
 
 from dataclasses import replace

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Denavit-Hartenberg tables of both conventions: poses, dynamics, and what is rejected."""
+"""Denavit-Hartenberg tables of both conventions: poses, dynamics, and rejections."""
 
 from dataclasses import replace
 from pathlib import Path

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Body frames elsewhere on their bodies: the same robot, whatever its joints."""
+"""Relocated body frames: the same robot, for any joints."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Models of bodies and joints: any spanning tree, numbering and polarity is the same mechanism."""
+"""Models of bodies and joints: one mechanism for any spanning tree, numbering and polarity."""
 
 from dataclasses import replace
 

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Random models: seeded, general, of the shape that was asked for, and robots like any other."""
+"""Random models: seeded, general, of the requested shape, and valid for all functions."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Algorithms in three-dimensional vectors against textbooks in three dimensions of space."""
+"""Algorithms on planar vectors against textbooks in three dimensions."""
 
 from dataclasses import dataclass, replace
 from typing import Tuple

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Motion with contacts as constraints: what is held, and the way back to the constraints."""
+"""Motion with contacts as constraints: held contacts, and projection on the constraints."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Runge-Kutta steps that can be interpolated: the book's formulae, orders, curved spaces."""
+"""Runge-Kutta steps with dense output: the book's formulas, orders, curved spaces."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rigid contact from event to event: analytic times, forces by statics, conservation laws."""
+"""Event-driven rigid contact: analytic times, forces by statics, conservation laws."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The earliest event of a step, among functions of time that are known."""
+"""The earliest event of a step, among known functions of time."""
 
 import numpy as np
 import pytest

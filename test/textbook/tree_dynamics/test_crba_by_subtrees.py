@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Forces of whole subtrees on their way to the base: the inertia matrix, and the base's force."""
+"""Propagated forces of whole subtrees: the inertia matrix, and forces on the base."""
 
 import numpy as np
 from numpy.testing import assert_allclose

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The algorithm of 1980 in 3-D vectors, against the one of table 5.1 in spatial vectors."""
+"""The algorithm of 1980 in 3-D vectors, against table 5.1 in spatial vectors."""
 
 from dataclasses import replace
 

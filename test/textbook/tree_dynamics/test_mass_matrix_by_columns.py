@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The inertia matrix by unit accelerations, both methods of it, against the textbook's."""
+"""Inertia matrix by unit accelerations, by both methods, against the textbook's."""
 
 import numpy as np
 from numpy.testing import assert_allclose

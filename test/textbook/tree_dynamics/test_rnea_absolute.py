@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The Newton-Euler algorithm in base coordinates: forces, and what the bodies do on the way."""
+"""Newton-Euler algorithm in base coordinates: joint forces, and motions and forces of bodies."""
 
 import numpy as np
 from numpy.testing import assert_allclose

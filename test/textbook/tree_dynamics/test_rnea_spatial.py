@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The recursive Newton-Euler algorithm against the equation of motion as textbooks write it."""
+"""Recursive Newton-Euler algorithm against the textbook's equation of motion."""
 
 import numpy as np
 import pytest

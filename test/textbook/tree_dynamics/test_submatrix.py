@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hybrid dynamics by H11: its rows and columns, its bodies, its sparsity, and the whole method."""
+"""Hybrid dynamics by H11: rows and columns, bodies, sparsity, and the whole method."""
 
 from dataclasses import replace
 import math

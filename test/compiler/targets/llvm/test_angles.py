@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Sines and cosines side by side: which angles, in which order, and with the bits of one alone."""
+"""Sines and cosines in vectors: grouping, order, and bits equal to scalar ones."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Products taken into sums: which ones, and that no value but the rounding changes by it."""
+"""Fusion of products into sums: which products, and values equal to rounding."""
 
 import math
 

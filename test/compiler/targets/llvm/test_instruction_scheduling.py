@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations are put off where no more values wait for that, and nothing else changes."""
+"""Operations are delayed if no more values are live then; nothing else changes."""
 
 from dataclasses import replace
 import uuid

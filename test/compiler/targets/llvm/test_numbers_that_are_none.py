@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Not-a-number and infinity in an input spoil the whole result of their state, nothing else."""
+"""NaN or infinity in an input makes the whole result of its state NaN, and no other."""
 
 import numpy as np
 import pytest

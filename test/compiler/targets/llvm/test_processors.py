@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Code for other processors than this one: lesser x86-64 run here, aarch64 emitted."""
+"""Code for other processors: older x86-64 run here, aarch64 emitted."""
 
 import numpy as np
 import pytest

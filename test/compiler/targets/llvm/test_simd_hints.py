@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Hints that sequences are found by the same operations change no number."""
+"""SIMD hints change no number."""
 
 import numpy as np
 import pytest

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Accuracy of the sine and cosine that are compiled into kernels, against mpmath."""
+"""Accuracy of the compiled sine and cosine of kernels, against mpmath."""
 
 import math
 

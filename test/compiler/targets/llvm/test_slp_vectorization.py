@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Operations of isomorphic branches in vectors: which ones, in which order, the same bits."""
+"""Packs of operations of isomorphic branches: selection, order, identical bits."""
 
 import numpy as np
 import pytest

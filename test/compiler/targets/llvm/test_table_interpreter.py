@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Very long graphs as loops over tables: the same results, bad numbers and edges included."""
+"""Very long graphs as loops over tables: the same results, also for NaN and edge cases."""
 
 from dataclasses import replace
 

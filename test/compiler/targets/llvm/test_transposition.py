@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Rows into lanes and back: every size of row, any number of lanes, equal results stored once."""
+"""Transposition of rows to lanes and back: any size of row and number of lanes, shared results."""
 
 from collections import namedtuple
 import ctypes

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""LLVM text with typed pointers: what it says, and that types agree in all that is compiled."""
+"""LLVM text with typed pointers: its content, and consistent types in all compiled code."""
 
 import re
 
