@@ -14,8 +14,17 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from support import api_contents, api_pages, doctests, example_robots, outside
+from support import (
+    api_contents,
+    api_pages,
+    doctests,
+    example_robots,
+    outside,
+    recorded_motions,
+)
 from support.api_pages import ENTRY, ROOT
+
+from rbd_ros import Robot
 
 #: What is compiled is used for a moment: see conftest.py.
 OPTIMIZED = False
@@ -68,6 +77,70 @@ def test_environments_are_made_as_their_page_says():
 
 def test_inverse_kinematics_is_used_as_its_page_says():
     assert np.all(run_examples(ROOT / 'docs' / 'inverse_kinematics.md')['found'].reached)
+
+
+PORTS = re.compile(r'^```python\n# (\w+)\n(.*?)^```', re.DOTALL | re.MULTILINE)
+MASS, CENTER = 1.5, np.array([0.01, 0.02, 0.08])  # of a payload in `run.csv` [kg, m]
+
+
+def run_ports(library, folder):
+    """Run the programs of docs/coming_from.md for one library, and return their names."""
+    programs = PORTS.findall((ROOT / 'docs' / 'coming_from.md').read_text(encoding='utf-8'))
+    own = [program for name, program in programs if name == library]
+    names = {}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for number, program in enumerate(own):
+            exec(compile(program, f'{library} {number}', 'exec'), names)
+    return names
+
+
+@pytest.fixture(scope='module')
+def ports(tmp_path_factory):
+    """Return the folder with the files of the programs, and the names of ours."""
+    folder = tmp_path_factory.mktemp('ports')
+    (folder / 'urdf').symlink_to(ROOT / 'urdf')
+    robot = Robot.from_urdf(ROOT / 'urdf' / 'six_axis_arm.urdf')
+    payload = np.r_[MASS, MASS * CENTER, 0.02, 0.0, 0.0, 0.02, 0.0, 0.004]
+    recording = recorded_motions.recorded(robot, payload=payload, noise=0.005)
+    rows = np.column_stack([recording.times, recording.positions, recording.efforts])
+    kinds = ('position', 'effort')
+    head = ['time', *(f'{name}.{kind}' for kind in kinds for name in robot.joint_names)]
+    options = {'delimiter': ',', 'header': ','.join(head), 'comments': ''}
+    np.savetxt(folder / 'run.csv', rows, **options)
+    return folder, run_ports('rbd_ros', folder)
+
+
+def test_the_ports_of_programs_solve_their_tasks(ports):
+    _, names = ports
+    robot, tool, q, v = (names[name] for name in ('robot', 'tool', 'q', 'v'))
+    moved = tool.acceleration(q, v, robot.forward_dynamics(q, v, names['torque']))
+    np.testing.assert_allclose(moved, [0.0, 0.0, 0.0, 0.0, 0.0, 1.0], atol=1e-9)
+    assert names['found'].reached
+    # Friction 0.5 decelerates by 0.5 g; the tolerance is half a timestep at 2 m/s.
+    expected = np.linspace(0.5, 2.0, 64) ** 2 / (2.0 * 0.5 * 9.81)
+    np.testing.assert_allclose(names['distances'], expected, atol=1.1e-3)
+    assert abs(names['mass'] - MASS) < names['payload'].estimate.intervals(0.99)[0]
+
+
+@pytest.mark.parametrize(
+    ('library', 'module', 'tolerances'),
+    [
+        (
+            'Pinocchio',
+            'pinocchio',
+            {'tau': 1e-12, 'torque': 1e-9, 'solution': 1e-7, 'mass': 5e-3, 'center': 2e-3},
+        ),
+        ('MuJoCo', 'mujoco', {'distances': 1e-3}),  # whose contact is soft
+        ('roboticstoolbox', 'roboticstoolbox', {'tau': 1e-9, 'solution': 1e-4}),
+    ],
+)
+def test_a_port_agrees_with_the_program_of_another_library(ports, library, module, tolerances):
+    outside.load(module)
+    folder, ours = ports
+    names = run_ports(library, folder)
+    for name, tolerance in tolerances.items():
+        np.testing.assert_allclose(ours[name], names[name], rtol=0.0, atol=tolerance)
 
 
 def test_a_notebook_shows_the_examples_of_its_page():

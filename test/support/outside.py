@@ -78,7 +78,7 @@ SOURCE = 'source a ROS 2 that has it'  # for packages that are in no package ind
 #: Requirements that `--nothing-missing` exempts, and their cures.
 OPTIONAL = {
     'ament_copyright': SOURCE, 'launch': SOURCE, 'launch_ros': SOURCE, 'ros2launch': SOURCE,
-    'xacro': 'pip install xacro',
+    'roboticstoolbox': 'pip install roboticstoolbox-python', 'xacro': 'pip install xacro',
 }  # fmt: skip
 PROGRAMS = {
     'C compiler': Program(('cc', 'gcc', 'clang'), 'apt install gcc'),
