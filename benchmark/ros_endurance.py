@@ -36,7 +36,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from rbd_ros.wire import JointStateWriter
 
 PERIOD_NS = 1_000_000  # between the stamps of two messages
-PATIENCE_NS = 5_000_000_000  # for a response
+RESPONSE_TIMEOUT_NS = 5_000_000_000  # for a response
 BEGIN_NS = 50_000_000  # for a response while the node may not be connected
 START_TIMEOUT = 300.0  # for a node that compiles [s]
 SAMPLE_PERIOD = 0.1  # between two samples of the memory [s]
@@ -70,7 +70,7 @@ class Answers:
 
     def exchange(self) -> None:
         """Send a message and wait for its answer."""
-        if not self._exchange(PATIENCE_NS):
+        if not self._exchange(RESPONSE_TIMEOUT_NS):
             self.lost += 1
 
     def _exchange(self, patience: int) -> bool:
@@ -122,7 +122,7 @@ class States:
         command = self._commands[self.sent % len(self._commands)]
         struct.pack_into('<iI', command, 4, *divmod(self.time, 1_000_000_000))
         self._publish(bytes(command))
-        deadline = time.monotonic_ns() + PATIENCE_NS
+        deadline = time.monotonic_ns() + RESPONSE_TIMEOUT_NS
         while (left := deadline - time.monotonic_ns()) > 0:
             data = self._states.wait(left)
             # The simulator repeats a state for late subscribers.
@@ -179,7 +179,7 @@ def counters(reports: Waiting) -> Dict[str, float]:
         pass
     found: Dict[str, float] = {}
     for _ in range(SETTLED):
-        data = reports.wait(PATIENCE_NS)
+        data = reports.wait(RESPONSE_TIMEOUT_NS)
         if data is None:
             raise RuntimeError('no diagnostics')
         for status in deserialize_message(data, DiagnosticArray).status:

@@ -58,7 +58,7 @@ class Array:
     :param tangents: rates of the elements along each DoF, (dofs, size), from the model and
         the array; None if each element is a separate degree of freedom
     :param default: value of an input that is a constant by default
-    :param usual: default of a number in calls
+    :param call_default: default of a number in calls
     :param symmetric: whether a matrix equals its transpose, so that one triangle is enough
     """
 
@@ -71,7 +71,7 @@ class Array:
     flat: Callable[[Any], Scalars] = list
     tangents: Optional[Callable[[Model, Scalars], Sequence[Scalars]]] = None
     default: Optional[Callable[[Model], Tuple[float, ...]]] = None
-    usual: Optional[float] = None
+    call_default: Optional[float] = None
     symmetric: bool = False
 
     def shape(
@@ -165,7 +165,7 @@ def as_it_is(model: Model, value: Any) -> Any:
     return value
 
 
-def listed(model: Model, value: Any) -> Scalars:
+def as_list(model: Model, value: Any) -> Scalars:
     """Return the elements of a vector that does not depend on gears."""
     return list(value)
 

@@ -16,12 +16,12 @@ from typing import FrozenSet, get_args, Iterable, Literal, Sequence, Tuple
 from rbd_ros.algorithms.array import (
     Array,
     as_it_is,
+    as_list,
     body_frames,
     by_body,
     Choice,
     columns,
     cube,
-    listed,
     motion_columns,
     pose,
     poses,
@@ -143,14 +143,14 @@ PARTITION = Array(
     '',
     ('nv',),
 )
-TIME = Array('dt', 'time', '[s]', (), usual=1.0)
+TIME = Array('dt', 'time', '[s]', (), call_default=1.0)
 UNIFORM = Array('u', 'uniform random numbers', '', ('uniforms',))
 SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
 
 # -- points, frames and bodies, spatial vectors and matrices
 
 POINT = Array('point', 'point in the coordinates of the frame', '[m]', (3,), as_it_is)
-POSITION = Array('p', 'point in base coordinates', '[m]', (3,), as_it_is, listed)
+POSITION = Array('p', 'point in base coordinates', '[m]', (3,), as_it_is, as_list)
 JACOBIAN = Array(
     'J',
     'Jacobian of a spatial velocity, angular rows first',
@@ -168,7 +168,7 @@ BASE_FORCES = replace(
 POINT_JACOBIAN = replace(
     JACOBIAN, meaning='Jacobian of the velocity of a point', dimensions=(3, 'nv')
 )
-MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, listed)
+MOMENTUM = Array('h', 'spatial momentum in base coordinates', '[N m s, N s]', (6,), None, as_list)
 SPATIAL_MATRIX = Array(
     'M',
     'matrix over spatial vectors',
@@ -194,7 +194,7 @@ POSE = Array(
     (4, 4),
     from_tree=lambda model, X: pose(X),
 )
-TWIST = Array('velocity', 'spatial velocity, angular first', '[rad/s, m/s]', (6,), None, listed)
+TWIST = Array('velocity', 'spatial velocity, angular first', '[rad/s, m/s]', (6,), None, as_list)
 TWIST_RATE = replace(
     TWIST, symbol='acceleration', meaning='rate of a spatial velocity', unit='[rad/s^2, m/s^2]'
 )
@@ -206,7 +206,7 @@ FRAMES_MATRIX = replace(
 FRAMES_TWIST_RATE = replace(
     TWIST_RATE, meaning='rates of the spatial velocities of some frames', dimensions=('6 frames',)
 )
-WRENCH = Array('force', 'spatial force [n; f] on a frame', '[N m, N]', (6,), None, listed)
+WRENCH = Array('force', 'spatial force [n; f] on a frame', '[N m, N]', (6,), None, as_list)
 LINK_POSES = Array(
     'poses',
     'pose of each link in the base frame',
@@ -275,7 +275,7 @@ LOOP_RESIDUAL = Array(
     'how far each loop joint is from being closed, along its constraint forces',
     '[rad, m]',
     ('constraints',),
-    from_tree=listed,
+    from_tree=as_list,
 )
 LOOP_JACOBIAN = replace(
     JACOBIAN,
@@ -307,7 +307,7 @@ LOOP_POSITION = Array(
     'displacement of each loop joint along its degrees of freedom',
     '[rad, m]',
     ('loop dofs',),
-    from_tree=listed,
+    from_tree=as_list,
 )
 LOOP_RATE = replace(
     LOOP_POSITION,
@@ -351,5 +351,5 @@ MOMENTUM_REGRESSOR = Array(
     flat=row_by_row,
 )
 PARAMETER_ROW = Array(
-    'y', 'a number per inertial parameter', '', ('parameters',), from_tree=listed
+    'y', 'a number per inertial parameter', '', ('parameters',), from_tree=as_list
 )

@@ -79,7 +79,7 @@ def run(arguments: argparse.Namespace) -> int:
     options = model_options(arguments)
     robot, recording = robot_of(source, options), recording_of(arguments)
     missing_joints = joint_values('--missing-joints', arguments.missing_joints)
-    asked = {
+    settings = {
         'friction': arguments.friction,
         'offset': arguments.offset,
         'cutoff': arguments.cutoff,
@@ -87,10 +87,10 @@ def run(arguments: argparse.Namespace) -> int:
     found: Found
     if arguments.payload_link:
         found = identify_payload(
-            robot, recording, arguments.payload_link, missing_joints=missing_joints, **asked
+            robot, recording, arguments.payload_link, missing_joints=missing_joints, **settings
         )
     else:
-        found = identify_base_parameters(robot, recording, **asked)
+        found = identify_base_parameters(robot, recording, **settings)
     print(
         json.dumps(facts(found, arguments.confidence), indent=2)
         if arguments.json

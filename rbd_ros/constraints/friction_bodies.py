@@ -132,8 +132,8 @@ def solve_friction_bodies(
         (space.compliance, soft),
         (space.force, first),
     )
-    for room, array in filled:
-        room[...] = array
+    for part, array in filled:
+        part[...] = array
     converged = solve_bodies(Record(space), int(iterations), tolerance) == 1
     return BodySolution(
         space.velocity,

@@ -255,7 +255,7 @@ class _Demo:
             if event == 'ready':
                 self._print('all nodes are running')
             elif event == 'waiting':
-                self._say_between(
+                self._print_between_bars(
                     f'waiting for {message["what"]} (a first run compiles the simulation)'
                 )
             else:
@@ -274,7 +274,7 @@ class _Demo:
         print(f'{begin}[{elapsed:5.1f} s] {title:<26} [{bar:<{BAR}}]', end='', flush=True)
         self._shown = title
 
-    def _say_between(self, text: str) -> None:
+    def _print_between_bars(self, text: str) -> None:
         """Print a text between bars; the bar restarts on a new line."""
         if self._bars:
             print()

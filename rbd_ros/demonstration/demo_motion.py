@@ -113,11 +113,11 @@ class _Planner:
         self.center = self._center(sliding) if center is None else np.array(center, dtype=float)
         if self.center.shape != (robot.nq,) or not np.isfinite(self.center).all():
             raise ValueError(f'center must be {robot.nq} finite numbers, got {center}')
-        room = np.minimum(self.center - lower, upper - self.center)
-        if (room < 0.0).any():
-            raise ValueError(f'center is outside the limits of joint {self._names(room < 0.0)}')
+        range_ = np.minimum(self.center - lower, upper - self.center)
+        if (range_ < 0.0).any():
+            raise ValueError(f'center is outside the limits of joint {self._names(range_ < 0.0)}')
         largest = np.where(sliding, MAX_SLIDE, MAX_SWING) / self.swings
-        self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * room)
+        self.amplitude = np.minimum(largest, 2.0 * PART_OF_RANGE * range_)
         weak = np.abs(robot.gravity_torque(self.center)) > self.torque
         if weak.any():
             raise ValueError(

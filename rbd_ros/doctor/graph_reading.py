@@ -50,19 +50,19 @@ def ask_nodes(
     from rcl_interfaces.srv import GetParameters
 
     services = {name: set(types) for name, types in node.get_service_names_and_types()}
-    asked: List[Tuple[Any, Dict[str, Any], str]] = []
+    requests: List[Tuple[Any, Dict[str, Any], str]] = []
     sim_time: Dict[str, Any] = {}
     states: Dict[str, Any] = {}
     for name in dict.fromkeys(names[:MAX_NODES]):
         if _PARAMETERS in services.get(f'{name}/get_parameters', ()):
             client = node.create_client(GetParameters, f'{name}/get_parameters')
-            asked.append((client, sim_time, name))
+            requests.append((client, sim_time, name))
         if _STATE in services.get(f'{name}/get_state', ()):
             from lifecycle_msgs.srv import GetState
 
-            asked.append((node.create_client(GetState, f'{name}/get_state'), states, name))
+            requests.append((node.create_client(GetState, f'{name}/get_state'), states, name))
     end = time.monotonic() + RESPONSE_TIMEOUT
-    waiting = asked
+    waiting = requests
     while waiting and time.monotonic() < end:
         later = []
         for client, answers, name in waiting:

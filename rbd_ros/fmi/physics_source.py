@@ -42,7 +42,7 @@ class _Recorder(Robot):
     def kernel(self, algorithm: Any, **options: Any) -> Any:
         """Return the kernel of an algorithm."""
         found = super().kernel(algorithm, **options)
-        self.asked = {**getattr(self, 'asked', {}), found.address: found}
+        self.used = {**getattr(self, 'used', {}), found.address: found}
         return found
 
 
@@ -66,10 +66,10 @@ def physics_source(
     kernels: Dict[int, Tuple[str, c99.Function, List[int], str]] = {}
 
     def name_of(address: int) -> str:
-        if address not in recorder.asked:
+        if address not in recorder.used:
             raise ValueError('a loop calls a kernel of another robot')
         if address not in kernels:
-            program = recorder.asked[address].definition.program()
+            program = recorder.used[address].definition.program()
             name = f'kernel_{len(kernels)}_{re.sub(r"[^a-z0-9_]", "_", program.name.lower())}'
             sizes = [size for _, size in program.inputs]
             outputs = [output.size for output in program.outputs]

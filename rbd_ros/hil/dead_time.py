@@ -126,7 +126,7 @@ def find_dead_time(
 def summary(scenario: Scenario, found: DeadTime) -> str:
     """Return the result as text."""
     return f'{scenario.name}: {_sentence(found)}' + ''.join(
-        f'\n  beyond: {each}' for each in _what_breaks(found)
+        f'\n  beyond: {each}' for each in _exceeded_limits(found)
     )
 
 
@@ -147,7 +147,7 @@ def _milliseconds(seconds: float) -> str:
     return f'{1e3 * seconds:g}'
 
 
-def _what_breaks(found: DeadTime) -> List[str]:
+def _exceeded_limits(found: DeadTime) -> List[str]:
     """Return the failures at the smallest dead time that exceeds a limit."""
     least = next((each for each in found.tries if not each.verdict.passed), None)
     if least is None:
@@ -194,7 +194,7 @@ def page(scenario: Scenario, found: DeadTime) -> str:
             *(f'<td>{check.value:.4g}</td>' for check in each.verdict.checks),
         ]
         lines.append(f'<tr>{"".join(cells)}</tr>')
-    beyond = ''.join(f'<li>{escape(each)}</li>' for each in _what_breaks(found))
+    beyond = ''.join(f'<li>{escape(each)}</li>' for each in _exceeded_limits(found))
     parts = [
         f'<h1>{escape(scenario.name)}: '
         f'<span class="{word}">{escape(_sentence(found))}</span></h1>',

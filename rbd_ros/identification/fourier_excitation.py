@@ -87,8 +87,8 @@ class _Series:
         fastest = np.maximum(np.abs(v).max(axis=0), 1e-9)
         scale = np.minimum((self.high - self.low) / width, self.speed / fastest)
         # The remaining range if the motion needs less.
-        room = 0.5 * ((self.high - self.low) - scale * width)
-        middle = 0.5 * (self.high + self.low) + share * room
+        margin = 0.5 * ((self.high - self.low) - scale * width)
+        middle = 0.5 * (self.high + self.low) + share * margin
         center = middle - scale * 0.5 * (q.max(axis=0) + q.min(axis=0))
         q, v, acceleration = sampled(times)
         return center + scale * q, scale * v, scale * acceleration

@@ -261,7 +261,7 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
             pass
     scale = np.sqrt(np.diag(covariance))
     factor = np.linalg.cholesky(covariance / np.outer(scale, scale) + 1e-12 * np.eye(count))
-    start = _usual(base, x)
+    start = _nominal_parameters(base, x)
     if start is None:
         return np.zeros(10), True
     near = np.maximum(_SIGNIFICANT * scale, _CLOSE * np.abs(x).max())
@@ -277,7 +277,7 @@ def _consistent(base: BaseParameters, estimate: Estimate) -> Tuple[Floats, bool]
     return parameters, count == 10 or bool((np.abs(base.of(parameters) - x) > near).any())
 
 
-def _usual(base: BaseParameters, x: Floats) -> Optional[Floats]:
+def _nominal_parameters(base: BaseParameters, x: Floats) -> Optional[Floats]:
     """Return log-Cholesky parameters of a body of some extent with about this mass and center.
 
     An undetermined mass is chosen such that a body can have the estimated moments.

@@ -104,7 +104,7 @@ NO_CONTROLLERS = 'none'
 TIMEOUT = 60
 #: First versions of controller_manager whose spawner has a timeout for a switch, of ROS 2 Humble,
 #: and of Jazzy and later. Earlier ones wait 5 s.
-PATIENT_SPAWNERS = ((2, 46), (4, 21))
+SWITCH_TIMEOUT_VERSIONS = ((2, 46), (4, 21))
 
 #: Packages of controllers with another prefix in their type.
 OTHER_PACKAGES = {
@@ -114,18 +114,18 @@ OTHER_PACKAGES = {
 }
 
 #: Default rate of a controller_manager [Hz].
-USUAL_UPDATE_RATE = 100
+DEFAULT_UPDATE_RATE = 100
 
 #: Parameters of controllers for a sensor. `interface_names` contains its interfaces.
 SENSOR_KEYS = ('sensor_name', 'pose_name', 'ft_sensor.name')
 
 #: Reasons for the rejection of parameters of the simulator.
-STANDS = (
+DEADLOCK = (
     'the controller manager and the simulator would wait for each other; call ~/pause of the '
     'simulator once the controllers are active'
 )
 BY_ORDER = 'its commands do not have the stamps of states; use order'
-RUNS_AWAY = 'simulated time would not wait for the controller manager; give a factor, such as 2'
+NOT_SYNCED = 'simulated time would not wait for the controller manager; give a factor, such as 2'
 
 
 def ros2_control_launch_description() -> LaunchDescription:
@@ -209,7 +209,7 @@ def _start(context: LaunchContext, arguments: Arguments) -> List[Action]:
     if values['state_fields']:
         check_fields(text, values['state_fields'])
     manager = node_parameters(file, f'{root}/{MANAGER}')
-    update_rate = manager.get('update_rate', USUAL_UPDATE_RATE)
+    update_rate = manager.get('update_rate', DEFAULT_UPDATE_RATE)
     if values['lockstep'] == LOCKSTEP:
         check_answers(text)
         given['lockstep_update_rate'] = update_rate
@@ -278,7 +278,7 @@ def _timeout_options(version: Tuple[int, ...]) -> List[str]:
     :param version: version of controller_manager
     """
     options = ['--controller-manager-timeout', str(TIMEOUT)]
-    humble, later = PATIENT_SPAWNERS
+    humble, later = SWITCH_TIMEOUT_VERSIONS
     if humble <= version < (3,) or version >= later:
         # The timeout of the call must exceed that of the switch, or it is repeated.
         call = TIMEOUT + 10
@@ -295,10 +295,10 @@ def _check_simulation(values: Mapping[str, Any]) -> None:
     lockstep = values['lockstep'] or 'off'
     waits = lockstep == LOCKSTEP
     for name, value, is_bad, reason in (
-        ('start_paused', 'true', values['start_paused'], STANDS),
+        ('start_paused', 'true', values['start_paused'], DEADLOCK),
         ('lockstep', lockstep, not waits and lockstep != 'off', BY_ORDER),
-        ('clock_publish_rate', '0', values['clock_publish_rate'] == 0.0, STANDS),
-        ('real_time_factor', '0', values['real_time_factor'] == 0.0 and not waits, RUNS_AWAY),
+        ('clock_publish_rate', '0', values['clock_publish_rate'] == 0.0, DEADLOCK),
+        ('real_time_factor', '0', values['real_time_factor'] == 0.0 and not waits, NOT_SYNCED),
     ):
         if is_bad:
             raise ArgumentError(f'launch argument {name}: {FILE} cannot have {value}: {reason}')

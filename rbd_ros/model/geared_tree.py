@@ -69,7 +69,7 @@ def gear_limits(bodies: Sequence[Body], couplings: Sequence[Coupling]) -> GearLi
         own = bodies[coupling.body - 1].limits
         geared = _transformed(own, coupling)
         stands_outside = coupling.ratio == 0.0 and not own.lower <= coupling.offset <= own.upper
-        if stands_outside or not _leaves_room(before, geared):
+        if stands_outside or not _overlap(before, geared):
             notices.append(_contradiction(bodies, coupling, before))
             geared = replace(geared, lower=-math.inf, upper=math.inf)
         after = _narrowed(before, geared)
@@ -109,12 +109,12 @@ def _transformed(limits: JointLimits, coupling: Coupling) -> JointLimits:
     )
 
 
-def _leaves_room(given: JointLimits, geared: JointLimits) -> bool:
+def _overlap(given: JointLimits, geared: JointLimits) -> bool:
     """Return whether two ranges of positions overlap in more than one position."""
-    room = min(given.upper, geared.upper) - max(given.lower, geared.lower)
+    common = min(given.upper, geared.upper) - max(given.lower, geared.lower)
     range_ = min(given.upper - given.lower, geared.upper - geared.lower)
     # A joint that cannot move needs no range.
-    return room > _ROUNDING * range_ or (range_ == 0.0 and room >= 0.0) or room == math.inf
+    return common > _ROUNDING * range_ or (range_ == 0.0 and common >= 0.0) or common == math.inf
 
 
 def _narrowed(given: JointLimits, geared: JointLimits) -> JointLimits:

@@ -107,9 +107,9 @@ class Kernels:
     def _doc(self, chosen: Variant) -> str:
         """Return the documentation of a builtin, with its signature in the format of `inspect`."""
         name = chosen.algorithm.name
-        usual = {key: f'={x:g}' for key, x in chosen.numbers.items() if x is not None}
+        defaults = {key: f'={x:g}' for key, x in chosen.numbers.items() if x is not None}
         inputs = [key for key, _ in chosen.inputs(self.model)]
-        arguments = [re.sub(r'\W', '_', key) + usual.get(key, '') for key in inputs]
+        arguments = [re.sub(r'\W', '_', key) + defaults.get(key, '') for key in inputs]
         if chosen.mapping:
             arguments.append(f'{chosen.mapping}=None')
         text = inspect.getdoc(chosen.algorithm.function) or ''

@@ -85,7 +85,7 @@ class Variant:
         """Scalar inputs and their default values."""
         arrays, chosen = self.algorithm.arrays, dict(self.chosen)
         return {
-            symbol: kind.usual
+            symbol: kind.call_default
             for symbol, kind in arrays.items()
             if not kind.dimensions and symbol not in chosen
         }

@@ -163,5 +163,5 @@ def write_video(recording: MotionRecording, path: Path) -> None:
             process.wait()
         if failed:
             words.seek(0)
-            said = words.read().decode(errors='replace').strip()[-500:]
-            raise ValueError(f'{path}: ffmpeg failed: {said}')
+            output = words.read().decode(errors='replace').strip()[-500:]
+            raise ValueError(f'{path}: ffmpeg failed: {output}')

@@ -71,7 +71,7 @@ class WatchSession:
         #: Poses of the objects of the scene, (O, 4, 4), and contacts for the page, (C, 6).
         self.objects: FloatArray = scene.start.copy()
         self.contacts: FloatArray = np.empty((0, 6))
-        self._heard_of_objects = -math.inf
+        self._objects_received = -math.inf
         self._strangers: Tuple[str, ...] = ()
         poses = self._poses()[0]
         self._ros = _subscriber(
@@ -146,7 +146,7 @@ class WatchSession:
                 self.objects[k, :3, :3] = quaternion_to_rotation((w, x, y, z))
                 self.objects[k, :3, 3] = numbers[:3]
         self._strangers = tuple(name for name in message.joint_names if name not in known)
-        self._heard_of_objects = time.monotonic()
+        self._objects_received = time.monotonic()
 
     def _take_contacts(self, message: Any) -> None:
         found = []
@@ -180,7 +180,7 @@ class WatchSession:
             return f'No message on {self._ros.topic} any more.'
         if self._missing:
             return f'{self._ros.topic} does not have {", ".join(sorted(self._missing))}.'
-        if self.scene.objects and time.monotonic() - self._heard_of_objects > _SILENT:
+        if self.scene.objects and time.monotonic() - self._objects_received > _SILENT:
             return f'No message on {self._ros.resolved(OBJECTS)}: objects are not followed.'
         if self._strangers:
             return (

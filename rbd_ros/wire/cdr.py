@@ -245,12 +245,12 @@ class MessageBuffer:
         :return: views of the arrays, in order
         """
         size = len(self._parts)
-        room = np.zeros(size + 16, dtype=np.uint8)
-        begin = -(room.ctypes.data + HEADER) % 8
-        self.bytes = memoryview(room)[begin : begin + size]
+        memory = np.zeros(size + 16, dtype=np.uint8)
+        begin = -(memory.ctypes.data + HEADER) % 8
+        self.bytes = memoryview(memory)[begin : begin + size]
         self.bytes[:] = self._parts
         return [
-            np.ndarray(count, dtype='<f8', buffer=room, offset=begin + at)
+            np.ndarray(count, dtype='<f8', buffer=memory, offset=begin + at)
             if count
             else np.zeros(0)
             for at, count in self._arrays

@@ -65,7 +65,7 @@ class Both:
 
     def heard(self):
         """Return the different lists of joints heard lately."""
-        fast, slow = ([sorted(map(tuple, way.heard_lately()))] for way in self.ways)
+        fast, slow = ([sorted(map(tuple, way.recent_names()))] for way in self.ways)
         assert fast == slow
         return fast[0]
 

@@ -173,7 +173,7 @@ def test_the_page_of_watch_follows_objects_and_contacts(rig, monkeypatch):
         def follows():
             session.run(0.05)
             ros.spin(0.0)
-            return len(session.contacts) > 0 and session._heard_of_objects > 0.0
+            return len(session.contacts) > 0 and session._objects_received > 0.0
 
         ros.until(follows, 'objects and contacts')
         # It has been spawned by a test above; others are gone.

@@ -771,7 +771,7 @@ def test_rounds_that_go_in_circles_end_within_the_limits():
     state, model = simulator.physics.state, simulator.physics.model
     servo = state.servo
     move = joint_servo.move_servos
-    last = joint_servo.TOGETHER + joint_servo.ONE_BY_ONE
+    last = joint_servo.JOINT_ROUNDS + joint_servo.SINGLE_ROUNDS
     for rounds, moved in ((0, 3), (9, 3), (10, 1), (49, 1), (50, 3)):
         servo.segment[:], servo.slope[:], servo.rest_torque[:] = 0, 0.0, [11.0, -11.0, 12.0]
         assert move(model, state, np.zeros(3), rounds)

@@ -228,7 +228,7 @@ def _inertia_to_parent(
     joint = Screw.of(state.c, state.s, body.distance, body.moment)
     h, I = _screw_inertia(joint, inertia.h, inertia.I)
     if not is_zero(body.aside):
-        h, I = _moved_aside(body, h, I)
+        h, I = _shifted(body, h, I)
     xx, xy, yy, xz, yz, zz = I
     h, I = _screw_inertia(body.across, _turned(h), (yy, yz, zz, xy, xz, xx))
     yy, yz, zz, xy, xz, xx = I
@@ -254,7 +254,7 @@ def _screw_inertia(
     return (x, y, moved), (xx - t + square, xy, yy + t + square, xz - d * x, yz - d * y, zz)
 
 
-def _moved_aside(
+def _shifted(
     body: ScrewBody, h: Vector3, I: linear3.Symmetric3
 ) -> Tuple[Vector3, linear3.Symmetric3]:
     """Return the first moment and rotational inertia of a shift along y, in the old frame."""

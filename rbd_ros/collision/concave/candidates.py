@@ -19,7 +19,7 @@ from rbd_ros.collision.vectors import perpendicular
 from rbd_ros.compiler.loops import compiled, cross, load_vec, stack_array, stack_matrix, Vec
 
 #: Maximum number of candidates, and the number above which they are reduced.
-ROOM, FULL = 64, 56
+CAPACITY, FULL = 64, 56
 
 #: Columns of a candidate: point of the mesh, normal from the mesh, gap, feature.
 NORMAL, GAP, FEATURE = 3, 6, 7
@@ -32,7 +32,7 @@ ONE_DIRECTION = 0.995
 def reduce_candidates(candidates: FloatArray, count: int, max_count: int) -> int:
     """Keep the points of each direction that span the most, then those farthest from each other.
 
-    :param candidates: points; those that are kept come first, (ROOM, 8)
+    :param candidates: points; those that are kept come first, (CAPACITY, 8)
     :param count: number of points
     :param max_count: maximum number of points to keep
     :return: number of points kept

@@ -47,7 +47,7 @@ FREE, SHARED = 0, 1
 
 #: Sine of the minimum angle by which a neighbor falls off at a convex edge, and of the angle by
 #: which a normal may be outside the Voronoi region of an edge.
-STICKS_OUT, BESIDE = 1e-3, 1e-3
+CONVEX_SINE, VORONOI_SINE = 1e-3, 1e-3
 
 
 class Search(NamedTuple):
@@ -118,17 +118,17 @@ def use_of_normal(
         own, other = outward_at_edge(start, end, third), outward_at_edge(start, end, fourth)
         # The neighbor continues the face where it leaves against `other`.
         falls = other @ face_normal
-        if number == 1 and abs(falls) <= STICKS_OUT:
+        if number == 1 and abs(falls) <= CONVEX_SINE:
             # A face at a convex corner may consist of several triangles.
             flat += 1
             away = fourth - (start if touched[k] > 0.0 else end)
-            if flat == 2 or normal @ away > BESIDE * norm(away):
+            if flat == 2 or normal @ away > VORONOI_SINE * norm(away):
                 result = max(result, OF_FACE)
-        elif falls <= STICKS_OUT:
+        elif falls <= CONVEX_SINE:
             result = max(result, OF_FACE)
-        elif normal @ own < -BESIDE:
+        elif normal @ own < -VORONOI_SINE:
             result = max(result, OF_FACE)
-        elif normal @ other < -BESIDE:
+        elif normal @ other < -VORONOI_SINE:
             result = NONE
     return result
 

@@ -117,7 +117,7 @@ def mesh_candidates(
     :param surface: the mesh
     :param shape: the convex shape, with its pose in coordinates of the mesh
     :param free: whether each triangle is taken for itself
-    :param candidates: the points; a result, (ROOM, 8)
+    :param candidates: the points; a result, (CAPACITY, 8)
     :return: how many there are, and whether the shape is in a triangle that has none
     """
     own, bounds, across, box = stack_array(12), stack_array(6), stack_matrix(3, 4), stack_array(6)

@@ -164,7 +164,7 @@ def turn_outward(
     The exit leads straight to the nearest point of the surface, until the whole shape is outside.
 
     :param shape: the shape, with its pose in coordinates of the surface
-    :param candidates: the points, changed, (ROOM, 8)
+    :param candidates: the points, changed, (CAPACITY, 8)
     :param count: number of points
     :return: new number of points
     """

@@ -46,7 +46,7 @@ from rbd_ros.compiler.loops import (
 )
 
 #: Minimum cosine of the angle to a face's normal for trying it.
-BESIDE = 1.0 - 1e-6
+FACE_COSINE = 1.0 - 1e-6
 
 #: Squared sine of the maximum angle to the side of a cylinder for trying its normal.
 LEANING = 2e-6
@@ -77,7 +77,7 @@ def face_normal(shape: PlacedShape, direction: Vec3) -> Tuple[bool, Vec3]:
         normal = load_vec(shape.tables.face[face], 3)
     else:
         return False, normal
-    return normal @ direction >= BESIDE, normal
+    return normal @ direction >= FACE_COSINE, normal
 
 
 @compiled
@@ -173,7 +173,7 @@ def nearest_of_convex(
 
 
 @compiled
-def room_for(gap: float, count: int, found: FoundPoints) -> bool:
+def make_space(gap: float, count: int, found: FoundPoints) -> bool:
     """Drop a point for one that is nearer than all found so far, if it is.
 
     :param gap: signed gap of the point, with some tolerance [m]
@@ -222,7 +222,7 @@ def convex_convex(
     count = 0
     if not nearest:
         count = add_manifold(a, second, normal, MAX_CONVEX_POINTS, margin, found)
-        if count > 0 and not room_for(gap + NEAR * abs(gap), count, found):
+        if count > 0 and not make_space(gap + NEAR * abs(gap), count, found):
             return count
         # Keep one slot for the deepest point, if it is no corner of the overlap of both faces.
         count = min(count, MAX_CONVEX_POINTS - 1)

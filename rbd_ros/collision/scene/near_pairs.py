@@ -77,17 +77,17 @@ def list_object_pairs(
     :return: distance that was used
     """
     before = buffers.object_pairs[0] if buffers.listed[0] > 0 else 0
-    first, room = len(scene.pair), len(buffers.object_pair)
+    first, capacity = len(scene.pair), len(buffers.object_pair)
     for k in range(before):
         buffers.old_pair[k] = buffers.object_pair[k]
         buffers.old_clearance[k] = buffers.clearance[first + k]
         buffers.old_closing[k] = buffers.closing[first + k]
     found = find_object_pairs(scene, buffers, skin)
-    while found > room and skin > least:
+    while found > capacity and skin > least:
         skin = max(0.5 * skin, least)
         found = find_object_pairs(scene, buffers, skin)
-    buffers.unlisted[0] = max(found - room, 0)
-    buffers.object_pairs[0] = count = min(found, room)
+    buffers.unlisted[0] = max(found - capacity, 0)
+    buffers.object_pairs[0] = count = min(found, capacity)
     sort_object_pairs(scene, buffers, count)
     # Both lists ascend: one pass finds the common pairs.
     old = 0

@@ -202,7 +202,7 @@ class SceneBuffers(NamedTuple):
     :param pose: rotation row by row and position of each body
     :param velocity: spatial velocity of each body in world coordinates [rad/s, m/s]
     :param ahead: likewise at the end of the step, as far as it is known
-    :param look: 0 to search for contacts by `velocity`; then 1, 2, ... for repeated searches of
+    :param search: 0 to search for contacts by `velocity`; then 1, 2, ... for repeated searches of
         the same step, also by `ahead` and its previous values
     :param closing: most negative rate of the gap of each pair with velocities `ahead` [m/s]
     :param speed: speed of the origin of each body [m/s]
@@ -241,7 +241,7 @@ class SceneBuffers(NamedTuple):
     pose: FloatArray = floats('scene_bodies', 12)
     velocity: FloatArray = floats('scene_bodies', 6)
     ahead: FloatArray = floats('scene_bodies', 6)
-    look: IntArray = integers(1)
+    search: IntArray = integers(1)
     closing: FloatArray = floats('pairs')
     speed: FloatArray = floats('scene_bodies')
     angular_speed: FloatArray = floats('scene_bodies')

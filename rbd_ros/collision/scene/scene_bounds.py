@@ -68,7 +68,7 @@ def bound_speeds(scene: SceneTable, buffers: SceneBuffers) -> float:
     for body in range(len(buffers.pose)):
         v, pose = buffers.velocity[body], buffers.pose[body]
         speed, turning = speed_at_origin(v, pose), angular_speed(v)
-        if buffers.look[0] > 0:
+        if buffers.search[0] > 0:
             ahead = buffers.ahead[body]
             speed = max(buffers.speed[body], speed_at_origin(ahead, pose))
             turning = max(buffers.angular_speed[body], angular_speed(ahead))

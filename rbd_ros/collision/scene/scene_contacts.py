@@ -135,7 +135,7 @@ def find_scene_contacts(
     """
     fastest = bound_speeds(scene, buffers)
     # First repeated search of a step: rates ahead of an earlier step do not count.
-    if buffers.look[0] == 1:
+    if buffers.search[0] == 1:
         for near in range(buffers.listed[0] - 1):
             buffers.closing[buffers.near[near]] = 0.0
     list_near_pairs(scene, buffers, timestep, fastest)
@@ -150,7 +150,7 @@ def find_scene_contacts(
         speeds = speed_of(scene, buffers, a) + speed_of(scene, buffers, b)
         way = timestep * speeds + 2.0 * buffers.shifted[0]
         # In repeated searches, the speeds are the maximum of all searches.
-        if buffers.look[0] == 0 and buffers.clearance[p] < SOON * way:
+        if buffers.search[0] == 0 and buffers.clearance[p] < SOON * way:
             way = min(
                 way, timestep * closing_speed(scene, buffers, a, b) + 2.0 * buffers.shifted[0]
             )
@@ -196,7 +196,7 @@ def find_scene_contacts(
             point = (1.0 - at) * load_vec(found.on_a[k], 3) + at * load_vec(found.on_b[k], 3)
             # 1.5 steps, for forces that act in the meantime.
             rate = approach(buffers.velocity[first], buffers.velocity[second], point, normal)
-            if buffers.look[0] > 0:
+            if buffers.search[0] > 0:
                 later = approach(buffers.ahead[first], buffers.ahead[second], point, normal)
                 buffers.closing[p] = min(buffers.closing[p], later)
                 rate = min(rate, buffers.closing[p])
@@ -215,7 +215,7 @@ def find_scene_contacts(
             contacts.gap[count] = found.gap[k]
             count += 1
     # The position correction has been applied, except in repeated searches of its step.
-    if buffers.look[0] == 0:
+    if buffers.search[0] == 0:
         buffers.shifted[0] = 0.0
     return count, dropped
 

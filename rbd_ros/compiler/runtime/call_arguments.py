@@ -14,6 +14,7 @@ from rbd_ros.compiler.runtime.call_writer import CallWriter
 from rbd_ros.compiler.runtime.memory_layouts import (
     CONTIGUOUS_ALIGNED,
     DATA,
+    DEFAULTS,
     DESCR,
     DESCR_KIND,
     DIMENSIONS,
@@ -34,7 +35,6 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     SIZE,
     SIZES,
     TUPLE_ITEMS,
-    USUAL,
 )
 
 
@@ -67,7 +67,7 @@ def arrange(r: CallWriter, n: str, slots: str) -> None:
             r.put(slots, 'ptr', r.get('%args', 'ptr', r.value(f'add i64 %nargs, {j}')), at)
     with r.loop(n) as k:
         with r.only_if(r.same(r.get(slots, 'ptr', k), 'null')):
-            r.put(slots, 'ptr', r.element(USUAL, k, 'ptr'), k)  # null if there is none
+            r.put(slots, 'ptr', r.element(DEFAULTS, k, 'ptr'), k)  # null if there is none
 
 
 def with_forces(r: CallWriter, n: str, slots: str) -> None:
@@ -85,12 +85,12 @@ def with_forces(r: CallWriter, n: str, slots: str) -> None:
         r.when(r.same(argument, 'null'), 'slow')
         r.put(passed, 'ptr', argument, k)
     with r.loop(str(MAX_FORCED)) as f:
-        hand_on(r, n, slots, passed, forces, count, r.value(f'mul i64 {f}, {OF_FORCED}'))
+        forward_call(r, n, slots, passed, forces, count, r.value(f'mul i64 {f}, {OF_FORCED}'))
     r.go('slow')
     r.label(end)
 
 
-def hand_on(
+def forward_call(
     r: CallWriter, n: str, slots: str, passed: str, forces: str, count: str, place: str
 ) -> None:
     """Forward a call to a builtin if that is for forces on these links; else fall through."""

@@ -29,7 +29,7 @@ from rbd_ros.compiler.runtime.result_pool import BATCHES, COUNT
 from rbd_ros.compiler.targets.llvm.routine import Routine
 
 # Flags of a new array: owned, contiguous, aligned and writeable.
-_AS_MADE = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
+_NEW_FLAGS = np.empty((2, 2)).flags.num & ~COLUMN_MAJOR
 
 
 def text() -> str:
@@ -67,7 +67,7 @@ def _is_unused() -> str:
 def _own_result() -> str:
     """Return the text of `own_result`: an unused result of the kernel, or null."""
     r = CallWriter('internal ptr @own_result(ptr %d, i64 %rows)')
-    several, batch = r.gives_several(), r.value('icmp sge i64 %rows, 0')
+    several, batch = r.returns_several(), r.value('icmp sge i64 %rows, 0')
     own, batches = r.word('own', 'ptr'), r.word('batches', 'ptr')
     # Results of one state and of batches are kept apart: their shapes differ.
     places = r.value(f'select i1 {batch}, ptr {batches}, ptr {own}')
@@ -217,6 +217,6 @@ def branch_if_changed(r: Routine, array: str, float64: str, axes: str, in_use: s
     # axes may have no lengths.
     r.unless(r.same(r.field(array, ND, 'i32'), axes, 'i32'), in_use)
     flags = r.value(f'and i32 {r.field(array, FLAGS, "i32")}, {~COLUMN_MAJOR}')
-    r.unless(r.same(flags, str(_AS_MADE), 'i32'), in_use)
+    r.unless(r.same(flags, str(_NEW_FLAGS), 'i32'), in_use)
     r.unless(r.same(r.field(array, DESCR, 'ptr'), float64), in_use)
     r.unless(r.same(r.field(array, WEAK_REFERENCES, 'ptr'), 'null'), in_use)

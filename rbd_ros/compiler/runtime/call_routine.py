@@ -59,7 +59,7 @@ def _call_function() -> str:
     out = r.get(slots, 'ptr', r.value(f'add i64 {n}, 1'))
     absent = r.value(f'or i1 {r.same(out, "null")}, {r.same(out, r.api("none"))}')
     result = r.variable('ptr', 'null')  # named tuple, or the only output
-    several = r.gives_several()
+    several = r.returns_several()
     # None and no argument are equivalent.
     r.unless(absent, 'given')
     new_outputs(r, m, several, result, outs, numbers, rows)

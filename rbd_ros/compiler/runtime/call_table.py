@@ -24,6 +24,7 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     address,
     AT,
     CALL_TABLE_SIZE,
+    DEFAULTS,
     DRAWN,
     FORCED,
     FORCED_SELF,
@@ -45,7 +46,6 @@ from rbd_ros.compiler.runtime.memory_layouts import (
     SHAPES,
     SIZES,
     TUPLE_ITEMS,
-    USUAL,
 )
 from rbd_ros.compiler.source import source_digest
 
@@ -116,9 +116,9 @@ class CallTable:
             self._words[SIZES + k] = size
             self._words[NUMBERS + k] = name in definition.numbers
             self._words[DRAWN + k] = name in definition.drawn
-            usual = definition.numbers.get(name)
-            if usual is not None:
-                self._words[USUAL + k] = self._object(float(usual))
+            default = definition.numbers.get(name)
+            if default is not None:
+                self._words[DEFAULTS + k] = self._object(float(default))
         self._set('by_place', len(inputs) + bool(definition.mapping))
         # In the order of the slots (`arrange` in call_arguments.py).
         names = [*(name for name, _ in inputs), definition.mapping, 'out']

@@ -53,7 +53,7 @@ class CallWriter(Routine):
         """Return the index of an output's part of the table: axes, elements, shape."""
         return self.value(f'mul i64 {j}, {SHAPE}')
 
-    def gives_several(self) -> str:
+    def returns_several(self) -> str:
         """Return whether the kernel has several outputs, in a named tuple."""
         return self.value(f'icmp ne i64 {self.word("result_type")}, 0')
 

@@ -16,8 +16,8 @@ with f (Levenberg and Marquardt; Yamashita and Fukushima 2001) bounds the step. 
 halves the step until |f| falls or hardly grows.
 
 By rounding, the gaps of redundant contacts contradict each other slightly, and large forces would
-decide which contact opens. Where the last digits do not matter, each contact yields by `give`: the
-result is the forces of stiff contacts.
+decide which contact opens. Where the last digits do not matter, each contact has a
+`compliance`: the result is the forces of stiff contacts.
 
 Contacts are eliminated, not bodies: a contact's force changes by K (-f - J dv), which leaves the
 matrix 1 + E^T K J of the bodies, as sparse as the graph of contacts (body_matrix.py).
@@ -65,8 +65,8 @@ DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 8.0, 1e-9, 10.0
 #: relative to the previous |f|.
 HALVES, DECREASE, GROWTH = 4, 0.1, 0.6
 
-#: Maximum compliance by which contacts yield.
-MAX_GIVE = 1e-4
+#: Maximum added compliance of contacts.
+MAX_COMPLIANCE = 1e-4
 
 
 @compiled
@@ -104,10 +104,10 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
             before = evaluate(space, t, 0.0)
             damping, since, goal = min(DAMPING * before / space.report[UNIT], 1.0), 0, math.inf
         space.report[ITERATIONS] += 1.0
-        give = min(slack / max(largest_force(space), 1e-300), MAX_GIVE)
-        size = evaluate(space, t, give)
-        find_direction(space, t, damping, give)
-        length = search(space, t, give, size, before)
+        compliance = min(slack / max(largest_force(space), 1e-300), MAX_COMPLIANCE)
+        size = evaluate(space, t, compliance)
+        find_direction(space, t, damping, compliance)
+        length = search(space, t, compliance, size, before)
         before = size
         if length == 1.0:
             damping = max(RELAXED * damping, LEAST)
@@ -122,24 +122,24 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
 
 
 @compiled
-def search(space: BodySpace, t: float, give: float, size: float, before: float) -> float:
+def search(space: BodySpace, t: float, compliance: float, size: float, before: float) -> float:
     """Move until |f| falls or hardly grows; return the step length: 1, 1/2, ..., or 0.
 
     :param t: unit of compliance
-    :param give: compliance of each contact, besides its own
+    :param compliance: compliance of each contact, besides its own
     :param size: |f| now
     :param before: |f| before the last step
     """
     length = 1.0
     move(space, length)
     for _ in range(HALVES + 1):
-        if evaluate(space, t, give) < (1.0 - DECREASE * length) * size + GROWTH * before:
+        if evaluate(space, t, compliance) < (1.0 - DECREASE * length) * size + GROWTH * before:
             return length
         # Go back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
-    evaluate(space, t, give)
+    evaluate(space, t, compliance)
     return 0.0
 
 
@@ -167,11 +167,11 @@ def enter_unknowns(space: BodySpace, t: float) -> None:
 
 
 @compiled
-def evaluate(space: BodySpace, t: float, give: float) -> float:
+def evaluate(space: BodySpace, t: float, compliance: float) -> float:
     """Compute forces, velocities `image`, and -f; return |f|.
 
     :param t: unit of compliance
-    :param give: compliance of each contact, besides its own
+    :param compliance: compliance of each contact, besides its own
     """
     contacts, total = space.sizes[CONTACTS], 0.0
     for c in range(contacts):
@@ -186,14 +186,14 @@ def evaluate(space: BodySpace, t: float, give: float) -> float:
     for c in range(contacts):
         force, u = load_vec(space.x[c], 3), velocity_of(space, c)
         space.image[c] = u
-        rest = t * (force - load_vec(space.w[c], 3)) - give * force - u
+        rest = t * (force - load_vec(space.w[c], 3)) - compliance * force - u
         if space.block[c, 0, 0] <= IMMOVABLE:
             rest = Vec(0.0, 0.0, 0.0)
         space.right[c] = rest
         total += rest @ rest
         if has_moments(space, c):
             moment, u = load_vec(space.y[c], 3), scaled_angular_velocity(space, c)
-            rest = t * (moment - load_vec(space.moment_w[c], 3)) - give * moment - u
+            rest = t * (moment - load_vec(space.moment_w[c], 3)) - compliance * moment - u
             space.moment_right[c] = rest
             total += rest @ rest
     return math.sqrt(total)
@@ -232,14 +232,14 @@ def own_compliance(space: BodySpace, c: int, added: float) -> Vec3:
 
 
 @compiled
-def find_direction(space: BodySpace, t: float, damping: float, give: float) -> None:
+def find_direction(space: BodySpace, t: float, damping: float, compliance: float) -> None:
     """Compute the full Newton step of the unknowns.
 
     :param t: unit of compliance
     :param damping: compliance of the step alone
-    :param give: compliance of each contact, besides its own
+    :param compliance: compliance of each contact, besides its own
     """
-    matrix, contacts, added = space.matrix, space.sizes[CONTACTS], damping + give
+    matrix, contacts, added = space.matrix, space.sizes[CONTACTS], damping + compliance
     begin_matrix(matrix)
     for i in range(space.sizes[MEMBERS]):
         matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -264,7 +264,7 @@ def find_direction(space: BodySpace, t: float, damping: float, give: float) -> N
     factorize_bodies(matrix)
     solve_bodies_matrix(matrix)
     for c in range(contacts):
-        # f + J dv + (damping + give + R) dx = dz, and dw = dx - dz / t.
+        # f + J dv + (damping + compliance + R) dx = dz, and dw = dx - dz / t.
         rest = load_vec(space.right[c], 3) - velocity_change(space, c, space.jacobian[c])
         space.right[c] = rest
         dx, soft = image_of(space.stiffness[c], rest), own_compliance(space, c, added)

@@ -74,17 +74,17 @@ HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 
 
 @compiled
-def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
+def newton(space: FrictionSpace, compliance: float, limit: int, start: float) -> bool:
     """Attempt to solve from the present forces and velocities; return whether it is solved.
 
-    :param give: compliance of each force, by which redundant contacts share a load; zero for the
-        problem itself
+    :param compliance: compliance of each force, by which redundant contacts share a load; zero for
+        the problem itself
     :param limit: maximum number of steps
     :param start: compliance of the first step per |f|; zero near a solution
     """
     t = UNIT
     enter_unknowns(space, t)
-    size = evaluate(space, t, give)
+    size = evaluate(space, t, compliance)
     before, since, goal = size, 0, math.inf
     # Only the minimum compliance stops creep that is slower than the first one allows.
     least = LEAST if start == 0.0 else FINEST
@@ -92,10 +92,10 @@ def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
     damping = max(least, min(first, 1.0))
     for _ in range(limit):
         # Compliant contacts are judged by |f|, rigid ones by the residual, which saves the best.
-        now = size if give > 0.0 else residual(space)
-        if give > 0.0 and now <= space.report[TOLERANCE]:
+        now = size if compliance > 0.0 else residual(space)
+        if compliance > 0.0 and now <= space.report[TOLERANCE]:
             return True
-        if give == 0.0 and is_small(space, now):
+        if compliance == 0.0 and is_small(space, now):
             polish(space, t, now)
             return True
         since += 1
@@ -107,18 +107,18 @@ def newton(space: FrictionSpace, give: float, limit: int, start: float) -> bool:
             # At a local minimum of |f| that is no solution: with another unit, |f| has others.
             t = SMALLER * t
             enter_unknowns(space, t)
-            before = size = evaluate(space, t, give)
+            before = size = evaluate(space, t, compliance)
             since, goal = 0, math.inf
             damping = max(least, min(FAR * size, 1.0))
-        find_step(space, t, damping + give)
+        find_step(space, t, damping + compliance)
         space.report[NEWTON_STEPS] += 1.0
-        length, found = search(space, t, give, size, before)
+        length, found = search(space, t, compliance, size, before)
         size, before = found, size
         if length == 1.0:
             damping = max(RELAXED * damping, least)
         elif length == 0.0:
             damping = min(TIGHTENED * damping, MOST)
-    if give == 0.0:
+    if compliance == 0.0:
         return_to_best(space)
     return False
 
@@ -151,26 +151,26 @@ def polish(space: FrictionSpace, t: float, now: float) -> None:
 
 @compiled
 def search(
-    space: FrictionSpace, t: float, give: float, size: float, before: float
+    space: FrictionSpace, t: float, compliance: float, size: float, before: float
 ) -> Tuple[float, float]:
     """Move until |f| falls or hardly grows; return the step length, and |f| there.
 
     :param t: unit of compliance
-    :param give: compliance of each force
+    :param compliance: compliance of each force
     :param size: |f| now
     :param before: |f| before the last step
     """
     length = 1.0
     move(space, length)
     for _ in range(HALVES + 1):
-        found = evaluate(space, t, give)
+        found = evaluate(space, t, compliance)
         if found < (1.0 - DECREASE * length) * size + GROWTH * before:
             return length, found
         # Go back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
-    return 0.0, evaluate(space, t, give)
+    return 0.0, evaluate(space, t, compliance)
 
 
 @compiled
@@ -191,11 +191,11 @@ def move(space: FrictionSpace, length: float) -> None:
 
 
 @compiled
-def evaluate(space: FrictionSpace, t: float, give: float) -> float:
+def evaluate(space: FrictionSpace, t: float, compliance: float) -> float:
     """Compute forces, velocities and -f; return |f|.
 
     :param t: unit of compliance
-    :param give: compliance of each force
+    :param compliance: compliance of each force
     """
     w, x, contacts, rows = space.w, space.x, space.sizes[CONTACTS], space.sizes[ROWS]
     for c in range(contacts):
@@ -214,7 +214,7 @@ def evaluate(space: FrictionSpace, t: float, give: float) -> float:
     refresh(space)
     total = 0.0
     for i in range(size_of(space)):
-        rest = t * (x[i] - w[i]) - give * x[i] - space.u[i]
+        rest = t * (x[i] - w[i]) - compliance * x[i] - space.u[i]
         if i < 3 * contacts and space.A[i - i % 3, i - i % 3] <= IMMOVABLE:
             # No force moves this contact.
             rest = 0.0

@@ -164,8 +164,8 @@ class SoftLimits:
         nv = robot.nv
         lower, upper, speed = np.full(nv, -math.inf), np.full(nv, math.inf), np.full(nv, math.inf)
         if positions:
-            room = robot.upper_limits - robot.lower_limits
-            inset = np.minimum(margin, 0.25 * room)
+            range_ = robot.upper_limits - robot.lower_limits
+            inset = np.minimum(margin, 0.25 * range_)
             soft = soft_limits(robot)
             lower = np.where(np.isfinite(soft[0]), soft[0], robot.lower_limits + inset)
             upper = np.where(np.isfinite(soft[1]), soft[1], robot.upper_limits - inset)

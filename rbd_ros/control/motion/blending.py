@@ -22,7 +22,7 @@ from rbd_ros.control.motion.trajectory import MotionSample
 # that first moves away, up to the limit, then returns within it.
 DISTANCE_TIME = 4.0
 # Speed for the decay if a joint has no limit, and minimum speed for joints with a very low one.
-USUAL_SPEED, LOWEST_SPEED = 1.0, 0.05  # [rad/s or m/s]
+DEFAULT_SPEED, LOWEST_SPEED = 1.0, 0.05  # [rad/s or m/s]
 NEGLIGIBLE = 1e-12  # negligible offset [rad, m, rad/s or m/s]
 
 
@@ -184,7 +184,7 @@ class Offset:
         far, fast = np.abs(distance), np.abs(velocity)
         if max(far.max(initial=0.0), fast.max(initial=0.0)) <= NEGLIGIBLE:
             return None
-        speed = np.where(np.isfinite(limits), limits, np.maximum(fast, USUAL_SPEED))
+        speed = np.where(np.isfinite(limits), limits, np.maximum(fast, DEFAULT_SPEED))
         duration = max(
             (DISTANCE_TIME * far / speed).max(),
             np.sqrt(6.0 * ramp_time * far / speed).max(),

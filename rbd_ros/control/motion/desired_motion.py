@@ -160,7 +160,7 @@ class DesiredMotion:
         """
         self._clock += elapsed
         self._stamp = stamp
-        self._intervals.usual(dt, states)
+        self._intervals.add(dt, states)
 
     def ended(self) -> bool:
         """Return, once, whether the last trajectory has ended, so that its end is held."""

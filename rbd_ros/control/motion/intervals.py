@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Deque
 
-USUAL_INTERVALS = 5.0  # maximum number of usual intervals per state
+MAX_MEAN_INTERVALS = 5.0  # maximum step of a state, in mean intervals
 SHORTEST_BOUND = 0.01  # a state may always advance the motion by this time [s]
 MAX_DEBT = 1.0  # maximum difference between the clocks of several publishers [s]
 REMEMBERED = 16  # number of intervals in the mean
@@ -55,14 +55,14 @@ class StateIntervals:
         # The mean, since states may come in bursts, but one extraordinary interval must not count.
         recent = self._recent
         mean = (sum(recent) - max(recent)) / (len(recent) - 1) if len(recent) > 1 else 0.0
-        return min(max(USUAL_INTERVALS * mean, SHORTEST_BOUND), max_step)
+        return min(max(MAX_MEAN_INTERVALS * mean, SHORTEST_BOUND), max_step)
 
     @property
     def in_debt(self) -> bool:
         """True if time went back and has not caught up yet."""
         return self._debt > 0.0
 
-    def usual(self, dt: float, states: int) -> None:
+    def add(self, dt: float, states: int) -> None:
         """Add intervals between states, within `SHORTEST_BOUND`.
 
         :param dt: the interval [s]

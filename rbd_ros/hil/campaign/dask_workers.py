@@ -104,12 +104,12 @@ def _results(
     packed, succeeded, one_by_one, restarts = pickle.dumps(task), False, False, 0
     running: Dict[Any, int] = {}
     try:
-        room, looked, alone = AHEAD * _threads(client), time.monotonic(), False
+        capacity, looked, alone = AHEAD * _threads(client), time.monotonic(), False
         busy = looked  # when there was a worker, or when some were started
         while left or running or suspects:
             if time.monotonic() - looked > POLL_PERIOD:  # workers come and go
                 threads, looked = _threads(client), time.monotonic()
-                room = AHEAD * max(1, threads)
+                capacity = AHEAD * max(1, threads)
                 if threads:
                     busy = looked
                 elif address == LOCAL:
@@ -126,7 +126,7 @@ def _results(
             # Not every task of a dead worker has killed it: each is repeated alone.
             if not left and not running:
                 one_by_one, left = True, [suspects.pop()]
-            while left and len(running) < (1 if one_by_one else room):
+            while left and len(running) < (1 if one_by_one else capacity):
                 number = left.pop()
                 # Not pure: results of another campaign must not be reused.
                 running[client.submit(_do, packed, number, pure=False)] = number

@@ -42,8 +42,8 @@ class UdpExchange:
             self._socket.connect(at)
         except (OSError, UnicodeError) as error:
             raise ValueError(f'UDP to {self.place}: {error}; check address and port') from None
-        self._room = bytearray(MAX_PACKET)
-        self._view = memoryview(self._room)
+        self._buffer = bytearray(MAX_PACKET)
+        self._view = memoryview(self._buffer)
         self._begins, self._port_closed = True, False
         #: Numbers of sent states, used answers, ignored answers to other states, foreign packets
         self.sent = self.answered = self.late = self.foreign = 0
@@ -105,7 +105,7 @@ class UdpExchange:
         """Return the size of the next packet, -1 if none comes within `wait` seconds."""
         try:
             self._socket.settimeout(wait)
-            return self._socket.recv_into(self._room)
+            return self._socket.recv_into(self._buffer)
         except TimeoutError:
             return -1
         except ConnectionRefusedError:

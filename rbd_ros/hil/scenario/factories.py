@@ -19,12 +19,12 @@ from rbd_ros.model.extension.fields import Field
 class Factories:
     """Factories of one kind, given by 'module:name', 'path.py:name' or entry point.
 
-    :param thing: kind of object that they create
+    :param kind: kind of object that they create
     :param group: entry point group of other packages' factories
     """
 
-    def __init__(self, thing: str, group: str):
-        self._thing, self._group = thing, group
+    def __init__(self, kind: str, group: str):
+        self._kind, self._group = kind, group
 
     def read(self, given: Field, folder: Path) -> str:
         """Return the name of a factory in a scenario, with an absolute path.
@@ -38,7 +38,7 @@ class Factories:
         if name.count(':') != 1:
             known = ', '.join(names_of(self._group)) or 'none'
             raise given.error(
-                f'give module:name, file.py:name, or a {self._thing} of an installed package '
+                f'give module:name, file.py:name, or a {self._kind} of an installed package '
                 f'({self._group}: {known})'
             )
         module, attribute = name.split(':')
@@ -56,7 +56,7 @@ class Factories:
                     raise ValueError(unknown_name(f'entry point of {self._group}', name, known))
                 factory = load(self._group, name)[0]
             elif module_name.endswith('.py'):
-                title = f'{self._thing}_under_test'
+                title = f'{self._kind}_under_test'
                 spec = importlib.util.spec_from_file_location(title, module_name)
                 if spec is None or spec.loader is None:
                     raise ImportError('it is not a Python file')
@@ -66,16 +66,14 @@ class Factories:
             else:
                 factory = getattr(import_module(module_name), attribute)
         except ExtensionError as error:
-            raise ValueError(f'{self._thing} {error}') from None
+            raise ValueError(f'{self._kind} {error}') from None
         except Exception as error:  # a module may raise anything
             raise ValueError(
-                f'{self._thing} {name}: {type(error).__name__}: {error}; give module:name or '
+                f'{self._kind} {name}: {type(error).__name__}: {error}; give module:name or '
                 'file.py:name'
             ) from None
         if not callable(factory):
-            raise ValueError(
-                f'{self._thing} {name} is not a function that creates a {self._thing}'
-            )
+            raise ValueError(f'{self._kind} {name} is not a function that creates a {self._kind}')
         return factory  # type: ignore[no-any-return]
 
     def make(self, name: str, *arguments: Any, **options: Any) -> Any:
@@ -87,7 +85,7 @@ class Factories:
         try:
             return factory(*arguments, **options)
         except Exception as error:  # a function may raise anything
-            raise ValueError(f'{self._thing} {name}: {type(error).__name__}: {error}') from None
+            raise ValueError(f'{self._kind} {name}: {type(error).__name__}: {error}') from None
 
     def files(self, name: str) -> List[str]:
         """Return the file of a factory, if known."""
@@ -133,14 +131,14 @@ K = TypeVar('K', bound=ScenarioKind)
 
 
 class Kinds(Generic[K]):
-    """Kinds by name, each the object `KIND` of a file `<name>_<thing>.py`.
+    """Kinds by name, each the object `KIND` of a file `<name>_<kind>.py`.
 
-    :param thing: 'controller' or 'plant'
+    :param kind: 'controller' or 'plant'
     :param package: package of the files
     """
 
-    def __init__(self, thing: str, package: str):
-        self._ending, self._package = f'_{thing}', package
+    def __init__(self, kind: str, package: str):
+        self._ending, self._package = f'_{kind}', package
 
     def names(self) -> List[str]:
         """Return the names of all kinds."""

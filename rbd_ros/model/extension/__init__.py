@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from rbd_ros.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from rbd_ros.model.extension.extension_loops import Loops, with_listed_loops
+    from rbd_ros.model.extension.extension_loops import Loops, with_extension_loops
     from rbd_ros.model.extension.extension_reader import (
         Extension,
         EXTENSIONS,
@@ -30,7 +30,7 @@ __all__ = [
     'Loops',
     'read_extension',
     'SECTIONS',
-    'with_listed_loops',
+    'with_extension_loops',
 ]
 
 __getattr__, __dir__ = lazy_names(__name__)

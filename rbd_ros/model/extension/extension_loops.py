@@ -26,7 +26,7 @@ def with_loops(model: Model, section: Field) -> Model:
     return model
 
 
-def with_listed_loops(model: Model, loops: Loops) -> Model:
+def with_extension_loops(model: Model, loops: Loops) -> Model:
     """Return the model with further loops, from an argument.
 
     :param loops: loop joints, or mappings with a name

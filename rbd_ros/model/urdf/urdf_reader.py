@@ -89,9 +89,9 @@ def load_urdf(
     if extended is not None:
         model = extended.applied(model)
     if loops is not None:
-        from rbd_ros.model.extension import with_listed_loops
+        from rbd_ros.model.extension import with_extension_loops
 
-        model = with_listed_loops(model, loops)
+        model = with_extension_loops(model, loops)
     if rotors:
         model = model.with_armature(rotors)
     return replace(model, warnings=(*model.warnings, *model.limit_notices))

@@ -29,14 +29,14 @@ class _Arguments(Dict[str, str]):
 
     def __init__(self, given: Dict[str, str]):
         super().__init__(given)
-        self.asked: Set[str] = set()
+        self.requested: Set[str] = set()
 
     def __contains__(self, name: object) -> bool:
-        self.asked.add(str(name))
+        self.requested.add(str(name))
         return super().__contains__(name)
 
     def __getitem__(self, name: str) -> str:
-        self.asked.add(name)
+        self.requested.add(name)
         return super().__getitem__(name)
 
 
@@ -87,7 +87,7 @@ def _expanded(request: Dict[str, Any]) -> Dict[str, Any]:
     document = xacro.parse(None, file) if file else xacro.parse(request['text'])
     xacro.process_doc(document, mappings=arguments)
     files = [file, *includes] if file else includes
-    unknown = [name for name in given if name not in arguments.asked]
+    unknown = [name for name in given if name not in arguments.requested]
     if unknown:
         texts = [request['text'] or '', *(read_text(each, MAX_TEXT) for each in files)]
         # Whether one is used may depend on another one.

@@ -22,7 +22,7 @@ DOMAINS = 101  # those beyond would use the ephemeral ports of Linux
 DDS_PORT = 7400  # first DDS port of domain 0
 DDS_PARTICIPANTS = 10
 
-_taking = threading.Lock()
+_reservations = threading.Lock()
 _held: Optional[IO[bytes]] = None  # lock of the domain of this process
 
 
@@ -35,7 +35,7 @@ def take_own_domain() -> int:
     :raises ValueError: if all are taken
     """
     global _held
-    with _taking:
+    with _reservations:
         if _held is None:
             domain, _held = free_domain(int(os.environ.get(VARIABLE) or 0))
             os.environ[VARIABLE] = str(domain)

@@ -103,7 +103,7 @@ class DdsRecorder:
         #: Number of written messages, by topic.
         self.counts: Dict[str, int] = {topic.name: 0 for topic in self._topics}
         #: Whether the parameters of the simulator are in the file.
-        self.knows_simulator = False
+        self.has_simulator = False
 
     def _record(self, name: str, kind: str, latched: bool) -> Recorded:
         durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
@@ -130,7 +130,7 @@ class DdsRecorder:
             if now - self._flushed > FLUSH_PERIOD:
                 self._flushed = now
                 self._file.flush()
-            if not self.knows_simulator:
+            if not self.has_simulator:
                 self._look_for_simulator()
         except OSError as error:
             raise ValueError(
@@ -156,7 +156,7 @@ class DdsRecorder:
                 for each, value in zip(INTERFACE.parameters, self._parameters.response().values)
             }
             self._file.metadata(ABOUT, _about(self._service, found))
-            self.knows_simulator = True
+            self.has_simulator = True
 
     def __enter__(self) -> DdsRecorder:
         return self
@@ -220,7 +220,7 @@ def record(path: Path, simulator: str, duration: float, arguments: List[str]) ->
             recorder.run_once()
         for _ in range(3):  # messages under way
             recorder.run_once()
-        counts, known = recorder.counts, recorder.knows_simulator
+        counts, known = recorder.counts, recorder.has_simulator
     text = ', '.join(f'{count} of {name}' for name, count in counts.items() if count)
     note = (
         ''

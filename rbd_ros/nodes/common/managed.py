@@ -288,13 +288,13 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
 
         @functools.wraps(change)
         def checked(request: Any, response: Any) -> Any:
-            asked = request.transition.label or request.transition.id
+            requested = request.transition.label or request.transition.id
             possible = {t[1]: t[0] for t in self._state_machine.available_transitions}
             by_id = {number: number for number in possible.values()}
-            number = possible.get(asked, by_id.get(asked))
+            number = possible.get(requested, by_id.get(requested))
             response.success = False
             if number is None or ending():
-                what = readable(str(asked))
+                what = readable(str(requested))
                 reason = 'the node is ending' if ending() else f'possible: {", ".join(possible)}'
                 text = f'transition {what} is not possible in state {self.state}; {reason}'
                 self._report_event(WARN, text, 'transition not possible')

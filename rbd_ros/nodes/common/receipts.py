@@ -45,7 +45,7 @@ class Receipts:
         )
         self._clients: Dict[str, Any] = {}  # by node name
         self._proven: Set[str] = set()
-        self._asked: Dict[str, int] = {}  # number of the pending request
+        self._pending: Dict[str, int] = {}  # number of the pending request
         self._wait_set: Any = None
 
     def close(self) -> None:
@@ -60,7 +60,7 @@ class Receipts:
         """
         if anybody:
             self._poll()
-        self._asked = {
+        self._pending = {
             name: [client.handle.send_request(GetParameterTypes.Request()) for _ in range(2)][-1]
             for name, client in self._clients.items()
             if anybody or name in self._proven
@@ -69,10 +69,10 @@ class Receipts:
     def wait(self, seconds: float) -> bool:
         """Wait at most `seconds`; return whether all requested receipts have arrived."""
         end = monotonic() + seconds
-        while self._asked:
-            for name in list(self._asked):
+        while self._pending:
+            for name in list(self._pending):
                 self._take(name)
-            if self._asked:
+            if self._pending:
                 left = end - monotonic()
                 if left <= 0.0:
                     return False
@@ -82,8 +82,8 @@ class Receipts:
     def _take(self, name: str) -> None:
         handle = self._clients[name].handle
         while (answer := handle.take_response(GetParameterTypes.Response))[0] is not None:
-            if answer[0].request_id.sequence_number == self._asked[name]:
-                del self._asked[name]
+            if answer[0].request_id.sequence_number == self._pending[name]:
+                del self._pending[name]
                 self._proven.add(name)
                 return
 
@@ -91,7 +91,7 @@ class Receipts:
         count = len(self._clients)
         self._wait_set = _rclpy.WaitSet(0, 0, 0, count, 0, 0, self._context.handle)
         self._wait_set.clear_entities()
-        for name in self._asked:
+        for name in self._pending:
             self._wait_set.add_client(self._clients[name].handle)
         self._wait_set.wait(int(seconds * NANOSECONDS))
 

@@ -132,10 +132,10 @@ class FaultPorts:
         link, ports = self.injector.links['command'], self._ports
         takes = ports.take_by_order, ports.take_by_name, ports.take_accelerations
         for kind, take in enumerate(takes):
-            room = MAX_COLLECTED
-            while room and (taken := take()) is not None:
+            remaining = MAX_COLLECTED
+            while remaining and (taken := take()) is not None:
                 link.send((kind, (bytes(taken[0]), taken[1])), now)
-                room -= 1
+                remaining -= 1
         # By type: the cycle takes one type after the other.
         while (message := link.receive(now)) is not None:
             self._due[message[0]].append(message[1])

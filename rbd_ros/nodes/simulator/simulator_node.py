@@ -228,7 +228,7 @@ class SimulatorNode(GuardedNode):
         from rbd_ros.nodes.simulator.fault_ports import live_faults
 
         try:
-            self.faults_made().begin(self.cycle, live_faults(text, self.cycle))
+            self.ensure_faults().begin(self.cycle, live_faults(text, self.cycle))
         except ValueError as error:
             raise ValueError(f'parameter faults: {error}') from None
 
@@ -288,7 +288,7 @@ class SimulatorNode(GuardedNode):
 
     def _commit(self, faults: Any, changed: Dict[str, Any]) -> None:
         if faults is not None and (faults or self.faults is not None):
-            self.faults_made().plan(faults)
+            self.ensure_faults().plan(faults)
         if 'max_catch_up_rate' in changed and self.loop is not None:
             self._pace()
         if 'real_time_factor' in changed and self.loop is not None:
@@ -304,7 +304,7 @@ class SimulatorNode(GuardedNode):
         """Interface of the world; None without a world or a robot."""
         return None if self.cycle is None else self.cycle.world_interface
 
-    def faults_made(self) -> Faults:
+    def ensure_faults(self) -> Faults:
         """Return the faults; create them if necessary."""
         if self.faults is None:
             # Imported for faults only: other simulations start sooner.
@@ -486,10 +486,10 @@ class SimulatorNode(GuardedNode):
             [*self.ports.output_topics, *(each.output_topic for each in further.values())]
         )
         by_name, by_order = self.ports.command_topics
-        heard = cycle.commands.heard_lately()
+        heard = cycle.commands.recent_names()
         self._conflicts.look_for_controllers(by_name, by_order, heard)
         for name, ports in further.items():
-            lists = cycle.robot_topics.commands[name].heard_lately()
+            lists = cycle.robot_topics.commands[name].recent_names()
             self._conflicts.look_for_controllers(*ports.command_topics, lists)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
         self._pace()

@@ -215,7 +215,7 @@ class Snapshots:
         lag = 0 if faults is None else faults['lag']
         cycle.restore(snapshot, lambda: node.forget_progress(by), lag)
         if faults is not None or node.faults is not None:
-            node.faults_made().restore(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
+            node.ensure_faults().restore(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
         self._next = cycle.time_ns + self._period
         node.show()
         if node.lockstep is not None and memory.get('waiting') is not None:

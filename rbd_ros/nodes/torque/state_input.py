@@ -57,7 +57,7 @@ SUBJECT = 'joint_states'
 
 CONTRADICTION_CODE = 'publishers contradict each other'
 MAX_SOURCES = 64  # limit of remembered sources
-LONELY = 3  # time without a publisher that is reported [s]
+NO_PUBLISHER = 3  # time without a publisher that is reported [s]
 LEARNING_PERIOD = 1.0  # between two choices of the layout for compiled code [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before it is learned
 
@@ -213,7 +213,7 @@ class StateInput:
         self._decode(pattern, self._source(self._names.naming(names)))
         self._forget_layout()
         self._conflict = ''
-        self._lonely_seconds = 0
+        self._seconds_without_publisher = 0
         self._read = 0  # messages that compiled code has not decoded
         self.rejected = 0
         self.last_problem = ''
@@ -434,8 +434,8 @@ class StateInput:
         if self._subscription is None:
             return
         publishers, now = self.publishers, time.monotonic()
-        self._lonely_seconds = 0 if publishers else self._lonely_seconds + 1
-        if self._lonely_seconds >= LONELY:
+        self._seconds_without_publisher = 0 if publishers else self._seconds_without_publisher + 1
+        if self._seconds_without_publisher >= NO_PUBLISHER:
             self._warn(f'no node publishes {self._subscription.topic_name}', 'no publisher')
         sources = list(self._sources.values())
         heard = [source for source in sources if now - source.received < CONFLICT_WINDOW]

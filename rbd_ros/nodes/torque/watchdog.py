@@ -46,7 +46,7 @@ class Watchdog:
         self.fed = np.full(1, time.monotonic())
         # Simulated time after the last feed, and the time of that.
         self._fed_simulated: Optional[float] = None
-        self._looked_up_for = -math.inf
+        self._fed_at_lookup = -math.inf
         self._armed = False  # not before the first feed
         self.fired = False
         self._stopping = threading.Event()
@@ -119,9 +119,9 @@ class Watchdog:
 
     def _is_overdue(self, now: float, simulated: Optional[float]) -> bool:
         fed = self.fed.item()
-        if self._looked_up_for != fed or self._fed_simulated is None:
+        if self._fed_at_lookup != fed or self._fed_simulated is None:
             # Outside of the control loop.
-            self._fed_simulated, self._looked_up_for = simulated, fed
+            self._fed_simulated, self._fed_at_lookup = simulated, fed
         age = now - fed
         if age <= self.timeout:
             return False

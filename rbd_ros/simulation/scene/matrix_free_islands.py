@@ -81,14 +81,14 @@ def solve_matrix_free(
             if is_nonlinear(model, contacts, c):
                 mobility = normal_mobility(contacts, work, model.first_object, c)
                 begin_spring(model, contacts, c, h, mobility, contact_state.impulse[c, 0], work)
-    solved: bool = solve_listed(model, objects, contact_state, work, n, h)
+    solved: bool = solve_island_contacts(model, objects, contact_state, work, n, h)
     if model.has_nonlinear_springs:
         on_curves = follow_springs(model, contact_state, work, n, h)
         for _ in range(MAX_ROUNDS):
             # If sweeps fail, the matrix solver takes over.
             if on_curves or not solved:
                 break
-            solved = solve_listed(model, objects, contact_state, work, n, h)
+            solved = solve_island_contacts(model, objects, contact_state, work, n, h)
             on_curves = follow_springs(model, contact_state, work, n, h)
         solved = solved and on_curves
     if solved or n > len(work.friction):
@@ -98,7 +98,7 @@ def solve_matrix_free(
 
 
 @compiled
-def solve_listed(
+def solve_island_contacts(
     model: SceneModel,
     objects: Objects,
     contact_state: ContactState,

@@ -53,9 +53,9 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     go_back,
     keep_before_contact,
     look_for_contacts,
-    LOOKS,
+    MAX_SEARCHES,
+    MAX_UNSOLVED,
     reaches_more,
-    UNSOLVED_LOOKS,
 )
 from rbd_ros.simulation.stepping.free_bodies import (
     accelerate_objects,
@@ -109,7 +109,7 @@ def take_scene_substep(
     found, robot_in_contact, unsolved = VELOCITY, False, 0
     # 3. Velocities at the end of the step. Impulses may accelerate bodies towards others that were
     # not tested: then the step is repeated with these pairs.
-    for look in range(LOOKS):
+    for search in range(MAX_SEARCHES):
         before = state.counters[UNCONVERGED]
         found, robot_in_contact = find_velocities(
             model, state, external_forces, unused, objects, contact_state, work, h
@@ -122,16 +122,16 @@ def take_scene_substep(
             )
         if found == NOTHING:
             return False
-        if look == LOOKS - 1:
+        if search == MAX_SEARCHES - 1:
             # Further bodies in the row are unknown.
             state.counters[UNCONVERGED] += 1
             break
         if state.counters[UNCONVERGED] > before:
             unsolved += 1
-        if unsolved == UNSOLVED_LOOKS:
+        if unsolved == MAX_UNSOLVED:
             # Unconverged velocities would trigger further searches again and again.
             break
-        now = reaches_more(model, objects, contact_state, work, look + 1, seen, h)
+        now = reaches_more(model, objects, contact_state, work, search + 1, seen, h)
         if now == seen:
             break
         seen = now

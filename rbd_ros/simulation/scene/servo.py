@@ -15,8 +15,8 @@ from rbd_ros.simulation.records.workspace import PhysicsRecord
 from rbd_ros.simulation.scene.islands import node_of
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW
 from rbd_ros.simulation.scene.scene_step import take_scene_substep
-from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
-from rbd_ros.simulation.stepping.joint_servo import move_servos, ONE_BY_ONE, TOGETHER
+from rbd_ros.simulation.stepping.free_bodies import restore_objects, save_objects
+from rbd_ros.simulation.stepping.joint_servo import JOINT_ROUNDS, move_servos, SINGLE_ROUNDS
 from rbd_ros.simulation.stepping.linear import copy
 
 
@@ -39,7 +39,7 @@ def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
     copy(state.q, before.q)
     copy(state.v, before.v)
     copy(state.counters, before.counters)
-    keep_objects(objects, before.objects)
+    save_objects(objects, before.objects)
     while True:
         done: bool = take_scene_substep(
             model,
@@ -64,6 +64,6 @@ def take_servo_substep(physics: PhysicsRecord, h: float) -> bool:
         copy(before.counters, state.counters)
         restore_objects(objects, before.objects)
     # The last step is kept, and counted as unconverged.
-    if rounds > TOGETHER + ONE_BY_ONE:
+    if rounds > JOINT_ROUNDS + SINGLE_ROUNDS:
         state.counters[UNCONVERGED] += 1
     return done

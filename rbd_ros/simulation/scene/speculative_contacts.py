@@ -20,17 +20,17 @@ from rbd_ros.simulation.scene.scene_state import ContactState, Objects
 from rbd_ros.simulation.stepping.free_bodies import (
     find_angular_velocity,
     find_twist,
-    keep_objects,
     restore_objects,
+    save_objects,
 )
 from rbd_ros.simulation.stepping.linear import copy
 
 #: Maximum number of searches in a step: each may reach one more body, as impacts run through a row
 #: of bodies with gaps.
-LOOKS = 50
+MAX_SEARCHES = 50
 
 #: Maximum number of them after an unsolved problem, each of which takes all methods of the solver.
-UNSOLVED_LOOKS = 3
+MAX_UNSOLVED = 3
 
 
 @compiled
@@ -58,7 +58,7 @@ def keep_before_contact(state: State, objects: Objects, work: Workspace) -> None
     copy(state.v, before.v)
     # Counters too: a repeated step counts once.
     copy(state.counters, before.counters)
-    keep_objects(objects, before.objects)
+    save_objects(objects, before.objects)
 
 
 @compiled
@@ -79,13 +79,13 @@ def reaches_more(
     objects: Objects,
     contact_state: ContactState,
     work: Workspace,
-    look: int,
+    search: int,
     seen: int,
     h: float,
 ) -> int:
     """Detect contacts again by the velocities at the end of the step, if anything sped up.
 
-    :param look: number of this search in the step
+    :param search: number of this search in the step
     :param seen: number of contacts found before
     :param h: time step [s]
     :return: number of contacts, now in `contact_state`; if `seen`, those found before
@@ -99,7 +99,7 @@ def reaches_more(
     if not has_sped_up(model.scene.table, buffers, h):
         return seen
     # Velocities ahead count besides the initial ones, so earlier contacts are found again.
-    buffers.look[0] = look
+    buffers.search[0] = search
     count: int = look_for_contacts(model, contact_state, work, h)
-    buffers.look[0] = 0
+    buffers.search[0] = 0
     return count

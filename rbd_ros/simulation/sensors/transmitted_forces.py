@@ -190,7 +190,7 @@ def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForc
     """
     model, state = physics.model, physics.state
     steps: int = state.counters[STEPS]
-    look_at_step(model, state, places, buffers)
+    read_step(model, state, places, buffers)
     call_kernel(places.kinematics, buffers.given, buffers.found)
     call_kernel(places.reactions, buffers.given, buffers.reactions)
     for g in range(len(places.cut_body)):
@@ -203,9 +203,7 @@ def find_transmitted(physics: PhysicsRecord, places: CutPlaces, buffers: CutForc
 
 
 @compiled
-def look_at_step(
-    model: SimulationModel, state: State, places: CutPlaces, buffers: CutForces
-) -> None:
+def read_step(model: SimulationModel, state: State, places: CutPlaces, buffers: CutForces) -> None:
     """Compute `q`, `v` and `a` of the last step, at the time of its forces."""
     if state.counters[STEPS] == 0:
         copy(state.q, buffers.q)

@@ -223,7 +223,7 @@ def are_lost(objects: Objects, work: SceneWork) -> bool:
 
 
 @compiled
-def keep_objects(objects: Objects, kept: FloatArray) -> None:
+def save_objects(objects: Objects, kept: FloatArray) -> None:
     """Store the state of the objects, for undo after a failed step.
 
     :param kept: the result, (O, 13)
@@ -237,7 +237,7 @@ def keep_objects(objects: Objects, kept: FloatArray) -> None:
 
 @compiled
 def restore_objects(objects: Objects, kept: FloatArray) -> None:
-    """Restore the state stored by `keep_objects`.
+    """Restore the state stored by `save_objects`.
 
     :param kept: (O, 13)
     """

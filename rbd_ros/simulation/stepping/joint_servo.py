@@ -31,7 +31,7 @@ LOW, FREE, HIGH = -1, 0, 1
 
 #: Number of rounds that move all servos off their segment; then of rounds that move one. After
 #: these, servos only saturate and are no longer released, so it ends within the limits.
-TOGETHER, ONE_BY_ONE = 10, 40
+JOINT_ROUNDS, SINGLE_ROUNDS = 10, 40
 
 #: Excess of a torque over a limit, relative to its terms, that counts as rounding.
 ROUNDING = 1e-13
@@ -125,12 +125,12 @@ def move_servos(model: SimulationModel, state: State, v: FloatArray, rounds: int
                 found = HIGH
             elif requested < -effort - slack:
                 found = LOW
-        elif rounds < TOGETHER + ONE_BY_ONE and found * requested < effort - slack:
+        elif rounds < JOINT_ROUNDS + SINGLE_ROUNDS and found * requested < effort - slack:
             found = FREE
         if found != servo.segment[i]:
             servo.segment[i] = found
             moved = True
-            if TOGETHER <= rounds < TOGETHER + ONE_BY_ONE:
+            if JOINT_ROUNDS <= rounds < JOINT_ROUNDS + SINGLE_ROUNDS:
                 break
     return moved
 

@@ -31,9 +31,9 @@ from rbd_ros.simulation.stepping.joint_law import LOWER, UPPER
 from rbd_ros.simulation.stepping.joint_servo import (
     add_servos,
     any_servos,
+    JOINT_ROUNDS,
     move_servos,
-    ONE_BY_ONE,
-    TOGETHER,
+    SINGLE_ROUNDS,
 )
 from rbd_ros.simulation.stepping.linear import clear, copy, dot, is_finite
 from rbd_ros.simulation.stepping.solver import solve_velocity
@@ -122,7 +122,7 @@ def step_constrained(step: Substep) -> int:
             rounds += 1
             prepare(model, state, step.work.dynamics, problem, h)
             solved = solve_velocity(step)
-        solved = solved and rounds <= TOGETHER + ONE_BY_ONE
+        solved = solved and rounds <= JOINT_ROUNDS + SINGLE_ROUNDS
     if not solved:
         counters[UNCONVERGED] += 1
     if model.has_loops:

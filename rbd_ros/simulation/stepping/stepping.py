@@ -27,7 +27,7 @@ from rbd_ros.simulation.scene.scene_step import take_scene_substep
 from rbd_ros.simulation.scene.servo import take_servo_substep
 from rbd_ros.simulation.stepping.displacement import return_joints
 from rbd_ros.simulation.stepping.external_forces import age_external_forces, find_applied_force
-from rbd_ros.simulation.stepping.free_bodies import keep_objects, restore_objects
+from rbd_ros.simulation.stepping.free_bodies import restore_objects, save_objects
 from rbd_ros.simulation.stepping.ground_contact import (
     detect_contacts,
     start_contacts,
@@ -147,7 +147,7 @@ def step_once(physics: PhysicsRecord) -> bool:
     if model.has_robot:
         watched = needs_inertial_rate(model, state)
     if model.has_scene:
-        keep_objects(objects, work.scene.start_state)
+        save_objects(objects, work.scene.start_state)
     if model.has_servos:
         begin_servos(state)
     substeps = 0

@@ -48,7 +48,7 @@ PAIR = Choice(
     _pair,
 )
 NORMAL = Array('normal', 'unit normal of the contact in base coordinates', '', (3,))
-RESTITUTION = Array('restitution', 'coefficient of restitution, 0 to 1', '', (), usual=0.0)
+RESTITUTION = Array('restitution', 'coefficient of restitution, 0 to 1', '', (), call_default=0.0)
 VELOCITY_AFTER = replace(VELOCITY, meaning='velocity after the collision')
 
 

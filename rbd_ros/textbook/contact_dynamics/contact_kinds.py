@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, List, Sequence, Tuple
 
-from rbd_ros.algorithms.array import Array, as_it_is, Choice, listed, row_by_row, symmetric
+from rbd_ros.algorithms.array import Array, as_it_is, as_list, Choice, row_by_row, symmetric
 from rbd_ros.algorithms.kinds import FRAME, JACOBIAN
 from rbd_ros.model import Model
 
@@ -58,14 +58,14 @@ CONTACT_POINT_RATES = replace(
     symbol='point_rates',
     meaning='velocities of the contact points, which no body carries',
     unit='[m/s]',
-    from_tree=listed,
+    from_tree=as_list,
 )
 CONTACT_NORMAL_RATES = replace(
     CONTACT_NORMALS,
     symbol='normal_rates',
     meaning='rates of the normals, and of the tangents if chosen',
     unit='[1/s]',
-    from_tree=listed,
+    from_tree=as_list,
 )
 CONTACT_JACOBIAN = Array(
     'T',
@@ -83,7 +83,7 @@ CONTACT_VELOCITY = Array(
     'separation velocities zeta = T^T v',
     '[m/s]',
     ('contact rows',),
-    from_tree=listed,
+    from_tree=as_list,
 )
 CONTACT_BIAS = replace(
     CONTACT_VELOCITY,

@@ -38,7 +38,7 @@ from rbd_ros.textbook.planar.planar_algebra import (
 from rbd_ros.textbook.planar.planar_model import planar_model, plane_normal, to_plane
 from rbd_ros.textbook.tree_dynamics.rnea_spatial import rnea_spatial
 
-Text = TypeVar('Text', bound=Callable[..., Any])
+Algorithm = TypeVar('Algorithm', bound=Callable[..., Any])
 
 #: Packages whose functions are rebound.
 _PACKAGES = ('rbd_ros.algorithms.', 'rbd_ros.textbook.')
@@ -66,15 +66,15 @@ IN_PLANE: Dict[Any, Any] = {
 }
 
 
-def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
+def in_plane(algorithm: Algorithm, normal: Optional[Vector3] = None) -> Algorithm:
     """Return an algorithm on three-dimensional vectors for planar robots.
 
     The result takes the same arguments, including the ordinary model and spatial external forces,
     of which it uses the components in the plane. For a declared algorithm, the result is declared
     as well, so `Robot.kernel` takes it.
 
-    :param text: function of `rbd_ros.algorithms` on spatial types and joint coordinates, such as
-        `rnea`, `crba` and `aba`; it must return joint quantities
+    :param algorithm: function of `rbd_ros.algorithms` on spatial types and joint coordinates, such
+        as `rnea`, `crba` and `aba`; it must return joint quantities
     :param normal: unit normal of the plane in base coordinates, (3,); by default that of the
         robot's motion
     :return: the algorithm in the plane; it raises `ModelError` for a robot that leaves the plane
@@ -84,9 +84,9 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
     >>> np.allclose(in_plane(crba)(chain, q4.tolist()), Robot(chain).mass_matrix(q4))
     True
     """
-    rebound = _rebound(cast(FunctionType, text), {})
+    rebound = _rebound(cast(FunctionType, algorithm), {})
 
-    @wraps(text)
+    @wraps(algorithm)
     def planar(model: Model, *arguments: Any, **named: Any) -> Any:
         upright = plane_normal(model) if normal is None else normal
         turn = to_plane(upright)
@@ -101,7 +101,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
 
     # The key of a kernel's cache includes this module, and through `__wrapped__` the algorithm.
     planar.__module__ = __name__
-    declared = declaration_of(text)
+    declared = declaration_of(algorithm)
     if declared is not None:
         planar.declaration = replace(  # type: ignore[attr-defined]
             declared,
@@ -111,7 +111,7 @@ def in_plane(text: Text, normal: Optional[Vector3] = None) -> Text:
             pinocchio_equivalent=None,
             specialization=None,  # which would be a spatial algorithm
         )
-    return cast(Text, planar)
+    return cast(Algorithm, planar)
 
 
 def _rebound(function: FunctionType, done: Dict[Any, FunctionType]) -> FunctionType:

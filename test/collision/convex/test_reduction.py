@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from rbd_ros.collision.concave.candidates import GAP, NORMAL, reduce_candidates, ROOM
+from rbd_ros.collision.concave.candidates import CAPACITY, GAP, NORMAL, reduce_candidates
 from rbd_ros.collision.convex.reduction import choose
 
 
@@ -115,7 +115,7 @@ def test_points_far_apart_in_position_and_direction_are_kept():
     for _ in range(50):
         normals = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         size = rng.uniform(0.1, 3.0)
-        candidates, rows = np.zeros((ROOM, 8)), []
+        candidates, rows = np.zeros((CAPACITY, 8)), []
         for normal, u, v in zip(normals, np.roll(normals, 1, 0), np.roll(normals, 2, 0)):
             middle = size * rng.normal(size=3)
             for a, b in ((1, 1), (1, -1), (-1, -1.2), (-1.3, 1)):

@@ -72,7 +72,7 @@ def test_speeds_are_those_of_the_origins_of_carriers(rng):
     poses = [pose_of(rng)[0] for _ in range(3)]
     buffers = scene_of(
         pose=np.array(poses), velocity=rng.normal(size=(3, 6)), speed=np.zeros(3),
-        angular_speed=np.zeros(3), placed=np.ones(4, int), look=[0],
+        angular_speed=np.zeros(3), placed=np.ones(4, int), search=[0],
     )  # fmt: skip
     table = scene_of(body_arm=np.array([0.3, 1.2, 0.7]), body_id=[2], arm=[0.4])
     most = bound_speeds(table, buffers)
@@ -98,12 +98,12 @@ def test_in_further_looks_the_largest_speed_of_all_counts(rng):
     slow, fast, middle = (s * np.ones((2, 6)) for s in (0.1, 3.0, 1.0))
     buffers = scene_of(
         pose=poses, velocity=slow, ahead=fast, speed=np.zeros(2), angular_speed=np.zeros(2),
-        placed=np.zeros(1, int), look=[0],
+        placed=np.zeros(1, int), search=[0],
     )  # fmt: skip
     table = scene_of(body_arm=np.array([0.3, 1.2]), body_id=[1], arm=[0.4])
     first = bound_speeds(table, buffers)
     found = []
-    for buffers.look, buffers.ahead in (([1], fast), ([2], middle), ([0], fast)):
+    for buffers.search, buffers.ahead in (([1], fast), ([2], middle), ([0], fast)):
         found.append(bound_speeds(table, buffers))
     assert found[0] == pytest.approx(30.0 * first) and found[1] == found[0] and found[2] == first
 

@@ -10,12 +10,12 @@ from rbd_ros.compiler.loops import allocate
 from rbd_ros.simulation.scene.contact_cache import recall, remember
 from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
 
-ROOM = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
+SIZES = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
 
 
 def remembered(rng, pairs, features, positions):
     """Return touches after a step with contacts, and their impulses and moments in the world."""
-    contact_state, count = allocate(ContactState, **ROOM), len(pairs)
+    contact_state, count = allocate(ContactState, **SIZES), len(pairs)
     frames = Rotation.random(count, random_state=rng).as_matrix()
     contact_state.contacts.pair[:count], contact_state.contacts.feature[:count] = pairs, features
     contact_state.contacts.position[:count], contact_state.contacts.frame[:count] = (

@@ -110,7 +110,7 @@ class PackEmitter:
             first, second = (-0.0 if k == NO_ADDEND else self._nodes[k][1] for k in term)
             return self._literal(first, -second if turned else second)
         if term not in self._vectors:
-            self._vectors[term] = self._brought_together(term)
+            self._vectors[term] = self._gathered(term)
         if not turned:
             return self._vectors[term]
         if term not in self._turned:
@@ -121,7 +121,7 @@ class PackEmitter:
             self._turned[term] = pair.value(f'bitcast {integers} {bits} to {pair.type}')
         return self._turned[term]
 
-    def _brought_together(self, term: Term) -> str:
+    def _gathered(self, term: Term) -> str:
         first, second = term
         if first == second:
             return self._pair.spread(self._values[first])

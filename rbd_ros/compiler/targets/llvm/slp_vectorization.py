@@ -84,7 +84,7 @@ def find_packs(
     graph, live = program.graph, program.live
     packs = _paired(graph, dict(partners))
     break_circles(graph, live, packs, together)
-    _Choice(graph, live, packs, partners).drop_what_costs_more()
+    _Choice(graph, live, packs, partners).drop_unprofitable()
     operations = sum(graph.nodes[k][0] not in (INPUT, CONSTANT) for k in live)
     return packs if len(packs) > _WORTHWHILE * operations else {}
 
@@ -266,7 +266,7 @@ class _Choice:
             for term in pack.terms:
                 self._needed_by[term].add(pack.first)
 
-    def drop_what_costs_more(self) -> None:
+    def drop_unprofitable(self) -> None:
         """Remove packs while one costs more than it saves."""
         packs = self._packs
         # Greedy: removing a pack changes the gain of its neighbors, which are tested again.

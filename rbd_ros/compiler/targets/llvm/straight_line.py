@@ -42,7 +42,7 @@ _MANY_MORE_NODES = 100000  # outputs included
 # From here on parts are not optimized: half the compile time, a third more run time.
 _HURRIED_NODES = 50000
 # Both thresholds if compile time does not matter: 12 s for each function of this length.
-_PATIENT_NODES = 150000
+_SLOW_COMPILE_NODES = 150000
 _NODES_PER_PART = 400  # longer parts cost more, by LLVM's scheduler
 # Code that exceeds the cache of decoded instructions is bound by its length in bytes. A third of
 # the instructions access the stack; a frame pointer encodes this in one byte less than the stack
@@ -65,7 +65,7 @@ def straight_line(
     widest = angles_together()
     many_more, many = _MANY_MORE_NODES, _HURRIED_NODES
     if program.slow_compile:
-        many_more, many = max(many_more, _PATIENT_NODES), max(many, _PATIENT_NODES)
+        many_more, many = max(many_more, _SLOW_COMPILE_NODES), max(many, _SLOW_COMPILE_NODES)
     if len(program.live) + program.different > many_more:
         return table_interpreter(name, lanes, attributes, program, widest)
     # Only the table interpreter has scalar products.

@@ -18,7 +18,7 @@ from rbd_ros.compiler.targets.llvm_loops.llvm_records import llvm_types, result_
 
 #: Marks behind the back edge of a loop, and of one whose rounds may run in vector registers;
 #: `translation.module_text` replaces each by a metadata node.
-REPEATED, IN_VECTORS = ', !llvm.loop', ', !llvm.loop.simd'
+LOOP_MARK, SIMD_LOOP_MARK = ', !llvm.loop', ', !llvm.loop.simd'
 
 # Functions with more instructions than this before any pass are not inlined: a call costs them
 # little, and LLVM's passes take longer for one large function than for many small ones.
@@ -124,7 +124,7 @@ class _Writer(Expressions):
         if made.condition.known is None:
             code.choose(self.text(made.condition), body, end)
         self._round(made.body, body, head, end)
-        code.go(head, REPEATED)
+        code.go(head, LOOP_MARK)
         # After `while True` without `break`, the end is unreachable.
         if made.condition.known is None or end in self._left:
             code.label(end)
@@ -152,7 +152,7 @@ class _Writer(Expressions):
         # Counting by 1 to an end cannot overflow; larger steps can.
         wraps = ' nsw' if abs(made.step) == 1 else ''
         code.do(f'{following} = add{wraps} i64 {counter}, {made.step}')
-        code.go(head, IN_VECTORS if made.in_vectors else REPEATED)
+        code.go(head, SIMD_LOOP_MARK if made.in_vectors else LOOP_MARK)
         code.label(end)
 
     def _do_Break(self, made: ir.Break) -> None:

@@ -18,8 +18,8 @@ from rbd_ros.compiler.targets.llvm.routine import Routine
 from rbd_ros.compiler.targets.llvm_loops.llvm_records import table_type
 from rbd_ros.compiler.targets.llvm_loops.llvm_statements import (
     function_text,
-    IN_VECTORS,
-    REPEATED,
+    LOOP_MARK,
+    SIMD_LOOP_MARK,
 )
 
 _NUMBERS: Dict[str, Type] = {
@@ -35,13 +35,13 @@ _PASSES = (1, 2)
 
 # Loops of a few constant rounds, as over three axes, are unrolled. Runtime unrolling made
 # a simulator's step no faster, and took a third of its compilation.
-_NOT_LONGER = '!"llvm.loop.unroll.runtime.disable"'
+_NO_RUNTIME_UNROLLING = '!"llvm.loop.unroll.runtime.disable"'
 
 # Only `simd_range` loops may be vectorized: others have about as many rounds as a robot has
 # joints, so vectorizing makes them no faster, and their compilation slower. Vectorizing is
 # permitted rather than requested: LLVM would warn on stderr about each loop that it cannot
 # vectorize.
-_ONE_BY_ONE = '!"llvm.loop.vectorize.enable", i1 false'
+_NO_VECTORIZATION = '!"llvm.loop.vectorize.enable", i1 false'
 
 
 def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[str]) -> str:
@@ -63,8 +63,8 @@ def module_text(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
         _entry(top),
         loop_function(len(kinds), numbers),
         '!0 = !{}',
-        f'!1 = !{{{_NOT_LONGER}}}',
-        f'!2 = !{{{_ONE_BY_ONE}}}',
+        f'!1 = !{{{_NO_RUNTIME_UNROLLING}}}',
+        f'!2 = !{{{_NO_VECTORIZATION}}}',
     ]
     return _number_loops(native.module_text([*texts, *((text, []) for text in whole)]))
 
@@ -75,11 +75,11 @@ def _number_loops(text: str) -> str:
 
     def number(found: re.Match) -> str:
         k = 3 + len(nodes)
-        properties = '!1' if found[0] == IN_VECTORS else '!1, !2'
+        properties = '!1' if found[0] == SIMD_LOOP_MARK else '!1, !2'
         nodes.append(f'!{k} = distinct !{{!{k}, {properties}}}')
-        return f'{REPEATED} !{k}'
+        return f'{LOOP_MARK} !{k}'
 
-    text = re.sub(f'{re.escape(IN_VECTORS)}|{re.escape(REPEATED)}', number, text)
+    text = re.sub(f'{re.escape(SIMD_LOOP_MARK)}|{re.escape(LOOP_MARK)}', number, text)
     return '\n'.join([text, *nodes])
 
 
@@ -132,7 +132,7 @@ def _optimize(module: Any, target: Any, level: int) -> None:
     if hasattr(llvm, 'create_pass_builder'):
         options = llvm.create_pipeline_tuning_options(speed_level=_PASSES[level])
         options.loop_unrolling = level > 0
-        # For the loops that permit it, see `_ONE_BY_ONE`.
+        # For the loops that permit it, see `_NO_VECTORIZATION`.
         options.loop_vectorization = True
         options.slp_vectorization = options.loop_interleaving = False
         builder = llvm.create_pass_builder(target, options)

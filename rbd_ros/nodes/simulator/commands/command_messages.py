@@ -373,7 +373,7 @@ class Commands(DrivenJoints):
         take = take_command.bind(Record(command), self.sent_record, self.record, release_gil=False)
         return KnownMessages(take, heard, named.naming)
 
-    def heard_lately(self) -> List[Sequence[str]]:
+    def recent_names(self) -> List[Sequence[str]]:
         """Return the distinct lists of joint names in messages since the last call."""
         self._note_heard(self._known)
         heard, self.heard = self.heard, {}

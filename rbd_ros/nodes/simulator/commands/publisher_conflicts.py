@@ -30,7 +30,7 @@ class ConflictMonitor:
     def __init__(self, node: Node, diagnostics: Diagnostics):
         self._node, self._diagnostics = node, diagnostics
         self._own = _full_name(node.get_namespace(), node.get_name())
-        self._looks_without_names: Dict[str, int] = {}
+        self._checks_without_names: Dict[str, int] = {}
         self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # checks since a list arrived
         self._crowds: Dict[str, Tuple[List[str], int]] = {}  # names, and checks since they changed
 
@@ -63,29 +63,29 @@ class ConflictMonitor:
         twice = sorted(joint for joint, lists in together.items() if lists > 1)
         # As many lists as publishers without common joints: each controls its own joints.
         disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
-        who = sorted(named + ordered)
-        before, looks = self._crowds.get(by_name, ([], 0))
-        looks = looks + 1 if before == who else 0
-        self._crowds[by_name] = (who, looks)
+        publishers = sorted(named + ordered)
+        before, checks = self._crowds.get(by_name, ([], 0))
+        checks = checks + 1 if before == publishers else 0
+        self._crowds[by_name] = (publishers, checks)
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return
         # Hardware interfaces create their publisher long before the first message.
-        if not twice and looks < _SILENCE and not ordered:
+        if not twice and checks < _SILENCE and not ordered:
             return
         which = shorten(twice) or 'the same joints'
         self._diagnostics.event(
             SUBJECT,
             WARN,
             f'several controllers may command {which}, and each joint follows the newest '
-            f'message: {shorten(sorted(set(who)))}; stop all but one',
+            f'message: {shorten(sorted(set(publishers)))}; stop all but one',
             code='several controllers',
         )
 
     def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
         """Return the lists of joints received in the last checks."""
         before = self._silent.get(topic, {})
-        lists = {joints: looks + 1 for joints, looks in before.items() if looks < _SILENCE}
+        lists = {joints: checks + 1 for joints, checks in before.items() if checks < _SILENCE}
         lists.update((tuple(joints), 0) for joints in heard)
         self._silent[topic] = lists
         return lists
@@ -99,9 +99,9 @@ class ConflictMonitor:
         infos: List[Any] = self._node.get_publishers_info_by_topic(topic)
         known = [info for info in infos if info.node_name != _NOT_KNOWN_YET]
         names = [_full_name(info.node_namespace, info.node_name) for info in known]
-        looks = self._looks_without_names.get(topic, 0) + 1 if len(known) < len(infos) else 0
-        self._looks_without_names[topic] = looks
-        if looks > _MAX_CHECKS_WITHOUT_NAMES:
+        checks = self._checks_without_names.get(topic, 0) + 1 if len(known) < len(infos) else 0
+        self._checks_without_names[topic] = checks
+        if checks > _MAX_CHECKS_WITHOUT_NAMES:
             names += [_NAMELESS] * (len(infos) - len(known))
         return names
 

@@ -161,10 +161,10 @@ def take_command(
     ):
         return 0
     for k in range(len(command.joints)):
-        forget_given(sent, command.joints[k])
-    put_given(sent, 0, command.effort_joints, data, command.effort)
-    put_given(sent, 1, command.position_joints, data, command.position)
-    put_given(sent, 2, command.velocity_joints, data, command.velocity)
+        clear_decoded(sent, command.joints[k])
+    decode_field(sent, 0, command.effort_joints, data, command.effort)
+    decode_field(sent, 1, command.position_joints, data, command.position)
+    decode_field(sent, 2, command.velocity_joints, data, command.velocity)
     if not is_command(sent, command.joints):
         return 0
     obey(sent, drives, command.joints, now)
@@ -188,14 +188,14 @@ def are_within(data: bytes, begin: int, count: int, bound: float, partial: bool)
 
 
 @compiled
-def forget_given(sent: Sent, j: int) -> None:
+def clear_decoded(sent: Sent, j: int) -> None:
     """Clear the values of a joint in the decoded message."""
     for row in range(3):
         sent.given[row, j] = math.nan
 
 
 @compiled
-def put_given(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -> None:
+def decode_field(sent: Sent, row: int, joints: IntArray, data: bytes, begin: int) -> None:
     """Copy the numbers of a field to their joints."""
     if begin > 0:
         for k in range(len(joints)):
@@ -238,7 +238,7 @@ def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
         if mode != ZERO:
             drives.mode[j] = mode
             drives.received[j] = now
-            sent.beside[j] |= what_is_beside(sent, j, mode)
+            sent.beside[j] |= other_commands(sent, j, mode)
         for row in range(3):
             sent.last[row, j] = sent.given[row, j]
 
@@ -285,7 +285,7 @@ def is_new(value: float, last: float) -> bool:
 
 
 @compiled
-def what_is_beside(sent: Sent, j: int, mode: int) -> int:
+def other_commands(sent: Sent, j: int, mode: int) -> int:
     """Return the other commands of the message for a joint: 0, STANDING or CHANGING.
 
     A velocity beside a position is no contradiction, nor is a zero.

@@ -66,23 +66,23 @@ class CycleInputs:
         """
         commanded = False
         for take, use in self._commands_in:
-            taken, room = take(), MAX_MESSAGES_A_CYCLE
+            taken, remaining = take(), MAX_MESSAGES_A_CYCLE
             while taken is not None:
                 if use(taken[0], now):
                     commanded = True
-                room -= 1
-                taken = take() if room else None
+                remaining -= 1
+                taken = take() if remaining else None
         self._until_wrenches -= 1
         if self._until_wrenches <= 0:
             self._until_wrenches = CYCLES_BETWEEN_WRENCHES
             duration = self._parameters['external_wrench_duration']
             ramp = self._parameters['external_wrench_ramp']
             for take_wrench, robot in self._wrenches_in:
-                taken, room = take_wrench(), MAX_MESSAGES_A_CYCLE
+                taken, remaining = take_wrench(), MAX_MESSAGES_A_CYCLE
                 while taken is not None:
                     self._wrenches.take(taken[0], duration, robot, ramp)
-                    room -= 1
-                    taken = take_wrench() if room else None
+                    remaining -= 1
+                    taken = take_wrench() if remaining else None
         return commanded
 
     def forget(self) -> None:

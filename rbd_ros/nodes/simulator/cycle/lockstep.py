@@ -140,9 +140,9 @@ class LockstepPorts:
         """Drop the commands received so far, so that only later ones apply."""
         self._chosen = [None] * len(self._take)
         for take in self._take:
-            room = MAX_FORGOTTEN
-            while room and take() is not None:
-                room -= 1
+            remaining = MAX_FORGOTTEN
+            while remaining and take() is not None:
+                remaining -= 1
 
     @property
     def waiting(self) -> bool:

@@ -112,11 +112,11 @@ class SpawnServices:
         if self._simulator.world_interface is None:  # nothing can be spawned
             response.spawnables = found
             return
-        for path, asked_for in self._files(sources):
+        for path, is_requested in self._files(sources):
             try:
                 found.append(self._spawnable(path))
             except ValueError as error:
-                if asked_for:
+                if is_requested:
                     text = f'{path} cannot be spawned: {error}'
                     raise RequestError(FAILED, text) from None
         response.spawnables = found

@@ -49,11 +49,13 @@ def sensors_of(
             'JointStateTopicSystem of ros2_control reads joints only, so its state interfaces of '
             f'sensors stay NaN. Their readings are on topics of this node ({"; ".join(unread)})'
         )
-    asked = [('sensors', entry) for entry in parameters['sensors']]
+    entries = [('sensors', entry) for entry in parameters['sensors']]
     for name, kind in kinds.items():
         if kind.parameter:
-            asked += [(kind.parameter, f'{name}:{place}') for place in parameters[kind.parameter]]
-    for parameter, entry in asked:
+            entries += [
+                (kind.parameter, f'{name}:{place}') for place in parameters[kind.parameter]
+            ]
+    for parameter, entry in entries:
         name, _, place = entry.partition(':')
         try:
             kind = sensor_kind(name)

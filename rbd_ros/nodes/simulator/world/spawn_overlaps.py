@@ -22,13 +22,13 @@ class SpawnOverlapMonitor:
 
     def __init__(self, simulator: Simulator, diagnostics: Diagnostics):
         self._simulator, self._diagnostics = simulator, diagnostics
-        self._known = self._things()
+        self._known = self._placed_entities()
         #: Names of objects and robots that were placed since the last step
         self.names: FrozenSet[str] = frozenset()
 
     def world_changed(self) -> None:
         """Note new and moved objects in the present world."""
-        known, self._known = self._known, self._things()
+        known, self._known = self._known, self._placed_entities()
         self.names = frozenset(
             name for name, each in self._known.items() if known.get(name) is not each
         )
@@ -43,6 +43,6 @@ class SpawnOverlapMonitor:
             self._diagnostics.event(SUBJECT, WARN, text, code=text.split(' overlap')[0])
         self.names = frozenset()
 
-    def _things(self) -> Dict[str, object]:
+    def _placed_entities(self) -> Dict[str, object]:
         world = self._simulator.world
         return {each.name: each for each in (*world.objects, *world.robots)}

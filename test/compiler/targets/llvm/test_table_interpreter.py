@@ -168,5 +168,5 @@ def test_short_programs_have_no_table(monkeypatch):
     patient = replace(program, slow_compile=True)
     text = core_function(patient)[0]
     assert '_table' not in text and 'optnone' not in text
-    monkeypatch.setattr(straight_line, '_PATIENT_NODES', len(program.live) - 1)
+    monkeypatch.setattr(straight_line, '_SLOW_COMPILE_NODES', len(program.live) - 1)
     assert '_table' in core_function(patient)[0]
