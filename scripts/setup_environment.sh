@@ -3,13 +3,13 @@
 # shellcheck shell=bash
 # Shared set-up of the scripts: source it, then call `prepare_environment run` or `prepare_environment test`.
 #
-# Afterwards $PYTHON is the interpreter of a virtual environment that holds all that is needed, ROS 2 included, and
-# the environment is such that it runs this very source tree. Knobs, all optional:
-#   RBD_ROS_VENV    where the virtual environment lives (default: .venv in the repository, .venv-<distro> with a sourced ROS 2)
+# Afterwards $PYTHON is the interpreter of a virtual environment with all requirements, including ROS 2, which runs
+# this source tree. Optional variables:
+#   RBD_ROS_VENV    virtual environment (default: .venv in the repository, .venv-<distro> with a sourced ROS 2)
 #   RBD_ROS_DISTRO  'jazzy' or 'kilted': ROS 2 from wheels of this distribution (default: a sourced ROS 2, or wheels of Jazzy)
-#   RBD_ROS_PYTHON  the Python to make it from (default: the first suitable python3 on PATH)
-#   RBD_ROS_ROS     'wheels' or 'sourced' decides what otherwise is found out
-# Wherever it is sourced from, links and blanks in paths do no harm.
+#   RBD_ROS_PYTHON  Python for it (default: the first suitable python3 on PATH)
+#   RBD_ROS_ROS     'wheels' or 'sourced' instead of automatic detection
+# It can be sourced from any directory; links and blanks in paths are supported.
 
 RBD_ROS_ROOT="$(cd -P "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)"
 _requirement_files=(setup.py setup.cfg pyproject.toml package.xml scripts/constraints{,_jazzy,_kilted}.txt scripts/setup_environment.sh)
@@ -22,7 +22,7 @@ _die() {
     exit 1
 }
 
-# Does this interpreter exist, work, and lie in a range "low high" of 3.x minor versions?
+# Return whether an interpreter exists, works, and is in a range "low high" of 3.x minor versions.
 _is_python() {
     "$1" -c "import sys; sys.exit(not (3, $2) <= sys.version_info[:2] <= (3, $3))" >/dev/null 2>&1
 }
@@ -55,10 +55,10 @@ _find_python() {
         'On Debian and Ubuntu: sudo apt install python3 python3-venv'
 }
 
-# Whether prepare_environment would find a Python to start from.
+# Return whether prepare_environment finds a suitable Python.
 has_suitable_python() { (_find_python) >/dev/null 2>&1; }
 
-# A sourced ROS 2 whose rclpy the Python on PATH can import is used; otherwise the wheels are, and those of RBD_ROS_DISTRO always.
+# A sourced ROS 2 is used if the Python on PATH can import its rclpy; otherwise, or with RBD_ROS_DISTRO, wheels are.
 _find_ros() {
     local python="${RBD_ROS_PYTHON:-python3}"
     _ros="${RBD_ROS_ROS:-${RBD_ROS_DISTRO:+wheels}}"
@@ -89,7 +89,7 @@ _find_ros() {
     esac
 }
 
-# What decides whether an environment is up to date: requirements, Python, kind of ROS, and whose source tree it shows.
+# Key of an up-to-date environment: requirements, Python, kind of ROS, and source tree.
 _fingerprint() {
     (
         cd "$RBD_ROS_ROOT" || exit
@@ -131,7 +131,7 @@ _make_venv() {
     }
 }
 
-# Modules that were compiled against NumPy 1, such as the messages of a sourced ROS 2, do not load with NumPy 2.
+# Modules compiled against NumPy 1, such as messages of a sourced ROS 2, do not load with NumPy 2.
 _numpy_of_sourced_ros() {
     "$_base_python" -c 'import numpy; print("numpy<2" if numpy.__version__.startswith("1.") else "numpy")' 2>/dev/null || true
 }
@@ -140,7 +140,7 @@ _pip_install() {
     "$_venv/bin/python" -m pip install --disable-pip-version-check "$@" 2> >(tee "$_log" >&2)
 }
 
-# Have setuptools write what it finds into the environment, and not beside sources that are read-only.
+# Make setuptools write metadata into the environment, as sources may be read-only.
 _spare_sources() {
     mkdir -p "$_venv/.rbd_ros_build"
     printf '[egg_info]\negg_base = %s\n' "$_venv/.rbd_ros_build" > "$_venv/.rbd_ros_build/setup.cfg"
@@ -157,7 +157,7 @@ _install() {
     else
         constraints=(-c "$RBD_ROS_ROOT/scripts/constraints.txt" -c "$RBD_ROS_ROOT/scripts/constraints_$_distribution.txt")
     fi
-    # Old pips search for ever where a new one answers.
+    # Old versions of pip do not terminate on these requirements.
     _pip_install --quiet --upgrade 'pip>=24' || status=$?
     if [ $status -eq 0 ] && [ -z "$_interrupted" ]; then
         (cd "$RBD_ROS_ROOT" && _pip_install "${constraints[@]}" -e ".$extras") || status=$?
@@ -181,7 +181,7 @@ _was_network() {
     grep -qiE 'NewConnectionError|NameResolutionError|name resolution|ProxyError|SSLError|ConnectTimeout|ReadTimeout|Connection (broken|refused|reset)' "$_log"
 }
 
-# With wheels: no trace of a ROS for another Python, nor of another environment's wheels, for pip nor for us.
+# With wheels: remove a ROS for another Python and other environments' wheels from the variables, for pip and for us.
 _leave_other_environments() {
     unset PYTHONHOME
     if [ "$_ros" = wheels ]; then
@@ -190,12 +190,12 @@ _leave_other_environments() {
     fi
 }
 
-# The environment that every process of ours shall see.
+# Environment variables of all our processes.
 _enter_environment() {
     PYTHON="$_venv/bin/python"
     export PYTHONPATH="$RBD_ROS_ROOT${PYTHONPATH:+:$PYTHONPATH}"
     export PATH="$_venv/bin:$PATH" VIRTUAL_ENV="$_venv" PYTHON
-    # rclpy does not start where it cannot write its log.
+    # rclpy does not start if it cannot write its log.
     if [ -z "${ROS_LOG_DIR:-}" ] && [ -z "${ROS_HOME:-}" ] && ! mkdir -p "${HOME:-/nonexistent}/.ros/log" 2>/dev/null; then
         ROS_LOG_DIR="${TMPDIR:-/tmp}/rbd_ros-log-$(id -u)"
         export ROS_LOG_DIR
@@ -223,7 +223,7 @@ prepare_environment() {
     _leave_other_environments
     _wanted="$(_fingerprint)"
     if ! _is_up_to_date "$level" test; then
-        # One set-up at a time: the demo and the tests may be started together.
+        # One set-up at a time, as demo and tests may be started together.
         if command -v flock >/dev/null 2>&1; then
             mkdir -p "$(dirname "$_venv")" 2>/dev/null
             exec {_lock}> "$_venv.lock" || _die "Cannot write next to $_venv. Set RBD_ROS_VENV to a place that can be written."
@@ -232,7 +232,7 @@ prepare_environment() {
         if ! _is_up_to_date "$level" test; then
             _make_venv
             extras="$(printf '%s\n' "$_ros_extra" "$extras" | sed '/^$/d' | paste -sd,)"
-            # What the files of the packages take on Linux with Python 3.11, without the cache of pip.
+            # Disk space of the packages on Linux with Python 3.11, without the cache of pip.
             case "$level" in run) size='0.7 GB' ;; *) size='2.6 GB' ;; esac
             _say "Installing what is needed${extras:+ (with $extras)}: about $size on disk, some minutes, this once."
             rm -f "$_venv"/.rbd_ros_run "$_venv"/.rbd_ros_test
@@ -240,7 +240,7 @@ prepare_environment() {
             trap '_interrupted=1' INT
             _install "${extras:+[$extras]}" || _failed=1
             trap - INT
-            # An environment that pip had to leave half done is not trusted: the mark stays.
+            # An incomplete environment of pip is invalid: the mark stays.
             [ -z "$_interrupted" ] || _die 'Interrupted. Running the same command again starts afresh.'
             if [ -n "$_failed" ]; then
                 rm -f "$_venv/.rbd_ros_installing"
