@@ -20,7 +20,7 @@ import hypothesis
 import numpy as np
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parent))  # `from support...` whatever pytest's import mode
+sys.path.insert(0, str(Path(__file__).parent))  # for `from support...`
 
 from support import errors, example_robots, outside, shared_cache
 

@@ -20,7 +20,7 @@ import re
 import pytest
 from support.source_imports import imports, module_name, PACKAGE, package_sources
 
-# What each room may import of the others. A new room must be entered here on purpose.
+# Packages that each package may import. New packages must be entered here.
 MAY_IMPORT = {
     'array_types': set(),
     'bounded_files': set(),
@@ -143,7 +143,7 @@ MAY_IMPORT = {
         'lookup',
     },
 }
-# Families that are imported when somebody uses them; algorithms are found there by their names.
+# Families that are imported on demand; algorithms are found there by their names.
 UPWARD = {
     'rbd_ros.constraints.friction_solution': {
         'rbd_ros.textbook.complementarity.lcp.infeasibility',
@@ -162,7 +162,7 @@ UPWARD = {
         'rbd_ros.textbook.closed_loops.implicit_constraints_family.ImplicitConstraints',
     },
 }
-# Known to every room.
+# Importable by all packages.
 FOR_ALL = {
     'array_types',
     'bounded_files',

@@ -147,7 +147,7 @@ def test_the_server_names_the_first_test_that_fails(tmp_path):
         assert ask(server, 'test_text.py') == 'test_text.py::test_one'
         assert ask(server, 'test_text.py::test_zero') is None
         assert ask(server, 'test_odd.py').startswith('test_odd.py')
-        # Of a crash it is not known which test it is, whatever was asked for.
+        # After a crash, the failing test is unknown.
         for test in ('test_crash.py', 'test_crash.py::test_it'):
             assert 'crash, or no end' in ask(server, test)
         assert ask(server, 'test_text.py', limit=0.0) is not None

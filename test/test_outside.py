@@ -132,7 +132,7 @@ def test_a_package_of_ros_that_is_on_no_index_names_its_cure(monkeypatch):
 
 @pytest.mark.parametrize('unusable', ['of another user', 'of another user, for root', 'read-only'])
 def test_where_machine_code_cannot_be_shared_it_is_the_user_s(monkeypatch, unusable):
-    """Somebody else ran the tests in this checkout before, or nobody may write there."""
+    """Another user ran the tests in this checkout before, or it is read-only."""
 
     class Folder:
         def mkdir(self, name):

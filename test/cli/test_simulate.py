@@ -64,7 +64,7 @@ def test_a_start_is_that_of_the_robot_that_is_named_or_of_all(others, tmp_path, 
 @pytest.mark.skipif(bool(video.unavailable_reason()), reason=video.unavailable_reason())
 @pytest.mark.parametrize('name', ['10:30.mp4', 'file:x.mp4', '-x.mp4', '100%03d.mp4'])
 def test_videos_have_the_names_that_they_are_given(name, tmp_path, monkeypatch):
-    """Whatever such a name would mean to the program that makes them."""
+    """This includes names with a meaning to the encoder."""
     monkeypatch.chdir(tmp_path)
     assert main(['simulate', ARM, f'--record={name}', '--duration', '0.05']) == 0
     assert [each.name for each in tmp_path.iterdir()] == [name]
@@ -305,7 +305,7 @@ def test_a_walker_stands_on_the_ground_at_its_start(monkeypatch, tmp_path, start
     ],
 )
 def test_a_start_finds_the_base_by_the_kind_of_its_joint(monkeypatch, tmp_path, start, q):
-    """Whatever its name; the joint is 0.5 m above the origin of the world."""
+    """Its name does not matter; the joint is 0.5 m above the origin of the world."""
     inside = f'<inertial><mass value="1"/>{INERTIA}</inertial><collision><geometry>'
     inside += '<box size="0.1 0.1 0.4"/></geometry></collision>'
     text = urdf(

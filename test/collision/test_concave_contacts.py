@@ -36,7 +36,7 @@ def box_mesh(half, middle=(0, 0, 0)):
 
 
 def grid_mesh(heights, size):
-    """Return the triangles of a height field, as the room divides its cells."""
+    """Return the triangles of a height field, with its division of cells."""
     rows, columns = heights.shape
     x = np.linspace(-0.5, 0.5, columns) * size[0]
     y = np.linspace(0.5, -0.5, rows) * size[1]

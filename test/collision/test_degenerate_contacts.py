@@ -192,7 +192,7 @@ def test_a_margin_that_is_not_a_number_is_rejected():
 
 @every_pair
 def test_a_pose_that_is_not_a_number_touches_nothing_in_compiled_loops(pair):
-    """Where nobody checks it: no point is better than one that is NaN."""
+    """Compiled loops do not check it: no point is better than NaN."""
     rng = np.random.default_rng(1)
     a, pose_a, b, pose_b = scene(pair, rng)
     record = allocate(Pair, **NO_TABLES)

@@ -46,7 +46,7 @@ def random_bodies(rng, bodies=4, contacts=6):
 
 
 def space_of(pile, friction, room=0, moments=False):
-    """Return the space with a pile in it, and so many bodies and contacts to spare."""
+    """Return the space of a pile, with extra capacity for bodies and contacts."""
     B, n = len(pile.velocity), len(pile.bodies)
     sizes = matrix_sizes(B + room)
     space = allocate(BodySpace, B=B + room, C=n + room, K=n + room if moments else 0, **sizes)

@@ -185,7 +185,7 @@ def test_without_friction_it_is_the_linear_complementarity_problem():
 
 
 def test_compliance_makes_forces_unique():
-    """A box on 64 springs: the forces of statics, whatever the start."""
+    """A box on 64 springs has the forces of statics from any start."""
     rigid, _ = box_on_plane(64)
     problem = friction_problem(rigid.G, rigid.g, rigid.friction, compliance=0.1)
     rng = np.random.default_rng(11)

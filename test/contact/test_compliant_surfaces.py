@@ -47,7 +47,7 @@ def drop(surface, speed=1.0, mass=0.5, gravity=0.0, duration=0.2):
 
 
 def test_forces_and_rates_are_in_balance_at_any_state(rng):
-    """First of all: where this does not hold, motions below may take for ever."""
+    """Without this balance, the motions below may not terminate."""
     K_2, D_2 = 700.0, 40.0
     pressed = 0
     for z_1, z_2, rate, above in rng.uniform(-0.01, 0.01, (60, 4)) * [1, 1, 100, 1]:
@@ -250,7 +250,7 @@ def test_a_surface_remembers_when_and_where_it_was_left():
 @pytest.mark.parametrize('exponent', [1.0, 1.5, 3.0])
 @pytest.mark.parametrize('speed', [0.1, 1.0])
 def test_hunt_and_crossley_lose_the_energy_of_the_exact_solution(exponent, speed):
-    """Exact: m v dv = -z^n (K + c v) dz gives F(v_in) = F(-v_out), whatever n and m.
+    """Exact: m v dv = -z^n (K + c v) dz gives F(v_in) = F(-v_out), for any n and m.
 
     With F(v) = v/c - K/c^2 log(1 + c v/K).
     """
@@ -350,7 +350,7 @@ def test_friction_is_the_books_with_two_tangents():
 @pytest.mark.seed('CN20', kind='full')
 @pytest.mark.parametrize('drag', [0.0, 0.8])
 def test_a_ball_rolls_with_its_contact_point_and_drag_slows_it(drag):
-    """The spring goes with the point: no imprint to climb out of, so it rolls for ever.
+    """The spring moves with the point and leaves no imprint, so without drag it rolls forever.
 
     With the viscous force of the moving compression, v falls by exp(-c t/m/(1 + k)): it acts at
     the contact on a ball that rolls, of inertia k m r^2, whose friction turns it along.

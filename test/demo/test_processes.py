@@ -122,7 +122,7 @@ def test_signal_handlers_are_restored(children):
 
 
 def test_a_signal_while_a_child_starts_waits_until_it_is_known(children, monkeypatch):
-    """Otherwise nobody would know the child, and it would stay."""
+    """Otherwise the child would be unknown, and survive."""
     popen, started = subprocess.Popen, []
 
     def interrupted(*arguments, **options):

@@ -93,7 +93,7 @@ def test_topics_with_one_end_alone_are_reported():
         'warn',
         '/driver publishes, and no node subscribes',
     )
-    # nobody need listen to states
+    # states need no subscriber
     assert publisher_findings(Topic('/joint_states', (DRIVER,))) == []
 
 

@@ -28,7 +28,7 @@ def rows_of(folder):
 
 
 def ignore(*_):
-    """Progress that nobody wants to see."""
+    """Ignore progress."""
 
 
 # -- what varies ----------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ def test_a_report_draws_its_plots_and_loads_nothing(report, tab, tmp_path):
     pixels = image.imread(io.BytesIO(tab.whole_page(hil_pages.WIDTH)), format='png')[..., :3]
     colored = np.ptp(pixels, axis=-1) > 0.3
     assert colored.sum() > 1000 and (pixels.min(axis=-1) > 0.99).mean() > 0.5
-    # Nothing is wider than a window, so that nobody has to scroll sideways.
+    # Nothing is wider than a window, so there is no horizontal scrolling.
     assert tab.evaluate('document.documentElement.scrollWidth') <= hil_pages.WIDTH
     tab.whole_page(390)  # of a phone
     assert tab.evaluate('document.documentElement.scrollWidth') <= 390

@@ -33,7 +33,7 @@ from rbd_ros.hil.controllers.udp_packets import (
 )
 from rbd_ros.hil.scenario.desired import DesiredSamples, MAX_ROWS
 
-# Written from the page, without anything of the package: what somebody else would write.
+# Written from the page without the package, as by a user.
 PROGRAM = """
 import socket, struct, sys, time
 
@@ -274,7 +274,7 @@ def test_a_campaign_rejects_a_program_without_a_port(run, tmp_path, capsys, more
 
 def test_no_two_runs_have_one_port(monkeypatch):
     with own_port('127.0.0.1') as first:
-        # Somebody who looks while the program of the first does not listen yet.
+        # A check while the program of the first does not listen yet.
         monkeypatch.setattr(udp_controller, 'MAX_TRIES', 3)
         real = socket.socket.bind
 
@@ -421,7 +421,7 @@ def test_a_program_that_returns_is_received(pair):
         address = exchange._socket.getsockname()
         again.sendto(struct.pack('<4sHHQ2d', b'RBDA', 1, 2, 4, 1.0, 2.0), address)
         assert list(exchange.exchange(0, 30.0)) == [1.0, 2.0]
-        assert flags(again)[0] == 4  # it was sent although an earlier one had met nobody
+        assert flags(again)[0] == 4  # sent although the earlier one was not received
 
 
 def test_a_rejection_of_the_packet_before_does_not_cost_the_next(pair):

@@ -504,7 +504,7 @@ def test_processes_of_a_killed_test_end(tmp_path):
 
 
 def _running(group):
-    """Return the number of processes of a group; those that nobody has waited for do not run."""
+    """Return the number of running processes of a group, without zombies."""
     found = 0
     for file in Path('/proc').glob('[0-9]*/stat'):
         try:

@@ -62,7 +62,7 @@ class Sender:
         return self.sent
 
     def pump(self):
-        """Send some, if there is room; return how many."""
+        """Send some messages up to the capacity of queues; return their number."""
         room = min(BATCH, self.count - self.sent, AHEAD - (self.sent - self.taken))
         return self._send(room)
 
@@ -84,7 +84,7 @@ class Sender:
 
 
 class Companion(Sender):
-    """Sends a stream in step with another, since nobody counts what is taken of it."""
+    """Sender of a stream in step with another, as received messages are not counted."""
 
     leads = False
 
@@ -270,7 +270,7 @@ class Flood:
             if all(rig.taken_all for rig in rigs):
                 break
             if now - progress > (END if all(rig.sent_all for rig in rigs) else CEILING):
-                break  # what is missing is for the tests to tell
+                break  # missing messages are reported by the tests
             if not moved:
                 time.sleep(5e-4)
         for rig in self._rigs:

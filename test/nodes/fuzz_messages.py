@@ -2,11 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Messages of the fuzz test: streams of bytes that follow from a seed, a name and a number alone.
 
-`stream[k]` is message number `k`, whatever was asked for before, so a message that did harm can be
-made again. Of 50 messages in a row the first five are legal and in order, as many as it takes
-until a torque node believes in a new time line. All others are hostile: well-typed nonsense, or
-bytes that are no message at all. Bytes are packed here, not by the middleware, which would reject
-to send most of that.
+`stream[k]` is message number `k` in any order of access, so a message that did harm can be made
+again. Of 50 messages in a row the first five are legal and in order, as many as it takes until a
+torque node believes in a new time line. All others are hostile: well-typed nonsense, or bytes that
+are no message at all. Bytes are packed here, not by the middleware, which would reject to send
+most of that.
 """
 
 import functools

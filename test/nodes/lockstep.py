@@ -65,7 +65,7 @@ class LockstepArm:
 
     def __init__(self, ros, arm, joint_names):
         self._arm, self._count = arm, len(joint_names)
-        # On a node that nobody spins: commands are taken by hand, right when they are needed.
+        # On a node without executor: commands are taken explicitly, when they are needed.
         node = self._node = rclpy.create_node('arm', context=ros.context)
         self._states = node.create_publisher(JointState, 'joint_states', 1)
         self._clock = node.create_publisher(Clock, '/clock', 1)

@@ -22,7 +22,7 @@ class Controller:
     def __init__(self, ros, namespace, parameters):
         self.ros = ros
         self.name = f'/{namespace}/simulator'
-        # On a node that nobody spins: states are taken by hand.
+        # On a node without executor: states are taken explicitly.
         self.node = rclpy.create_node(f'controller_{namespace}', context=ros.context)
         self.since = len(ros.diagnostics)
         self.process = ros.start(

@@ -146,7 +146,7 @@ class Manager:
         order = [list(state.name).index(name) for name in self.joints]
         q, v = ([values[i] for i in order] for values in (state.position, state.velocity))
         desired = self.desired(now)
-        if desired is None:  # whatever goes on moving: a function of the state alone
+        if desired is None:  # continued motion: a function of the state alone
             return [2.0 * b * (1.0 - b * b) for b in v]
         return [20.0 * (x - a) - 2.0 * b for x, a, b in zip(desired, q, v)]
 

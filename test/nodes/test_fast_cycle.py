@@ -72,7 +72,7 @@ class Subscription:
 
 
 class Listened:
-    """A publisher to which somebody may listen."""
+    """A publisher with possible subscribers."""
 
     def __init__(self, side, name):
         self._side, self._name = side, name
@@ -238,7 +238,7 @@ def test_the_fast_path_gives_the_results_of_the_slow_path(clock, arm, reference,
     taken = 0
     for step in range(STEPS):
         data, now = stream.next()
-        # Pauses that the stamps do not tell of, too.
+        # Pauses that stamps do not show, too.
         clock.now = 100.0 + now + 0.2 * (step // 700)
         if rng.random() < 0.02:
             change(rng.choice(EVENTS), sides, arm, rng, stream)

@@ -124,7 +124,7 @@ class Rig:
         return now
 
     def rest(self):
-        """Let the node hold POSE, whatever was before."""
+        """Make the node hold POSE, from any state."""
         self.moving, self.at, self.feed.message = False, POSE, self._state
 
         def rests():
@@ -605,7 +605,7 @@ def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
     rig.feed.message = None
     seen = len(rig.ros.diagnostics)
     rig.ros.until_status('last torque', 'torque', since=seen)
-    rig.moving, rig.at = False, (-1.0, 1.0)  # somebody has moved it away
+    rig.moving, rig.at = False, (-1.0, 1.0)  # moved away externally
     rig.feed.message = rig._state
     text = sent.result(ABORTED, -1)
     assert 'states' in text and ('dropped' in text or 'failed' in text)

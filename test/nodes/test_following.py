@@ -84,7 +84,7 @@ def test_the_moment_is_a_copy_with_the_time_of_the_trajectory(loop):
     assert moment.actual[1].tolist() == [0.1, 0.2]
     loop.v[:] = 9.0
     assert moment.actual[1].tolist() == [0.1, 0.2]
-    assert loop.follow().moment is None  # nobody waits: nothing is copied
+    assert loop.follow().moment is None  # without clients, nothing is copied
 
 
 def test_off_the_path_it_ends_and_the_motion_stops_there(loop):

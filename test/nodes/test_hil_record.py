@@ -40,7 +40,7 @@ class Recording:
 
     def __init__(self, ros, path, namespace, *words):
         self._ros = ros
-        ros.processes.append(self)  # ended at the end, whatever happens
+        ros.processes.append(self)  # terminated at the end in any case
         self.path, self.log = path, path.with_suffix('.log')
         command = [sys.executable, '-m', 'rbd_ros.nodes.bench.hil_record', str(path), *words]
         with self.log.open('w') as log:
@@ -295,7 +295,7 @@ def test_gaps_and_time_that_goes_back_are_reported(recorded, tmp_path):
     ):
         with pytest.raises(HilRecordingError, match=f'bad.mcap.*{words}'):
             replay_node(rewritten(path, target, change))
-    # A state that nobody recorded is no gap in the commands.
+    # An unrecorded state is no gap in the commands.
     lost = of('joint_states', lambda d: [] if stamp_of(d) == third else [d])
     found = replay_node(rewritten(path, target, lost))
     assert (

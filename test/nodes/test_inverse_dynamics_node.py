@@ -76,7 +76,7 @@ class Rig:
             self.ros.set_parameter(NODE, name, value)
 
     def hold(self, position=POSE):
-        """Let the node hold the position of the robot, whatever was before."""
+        """Make the node hold the position of the robot, from any state."""
         self.feed.message = joint_state(position=position, velocity=(0.0, 0.0))
 
         def rests():

@@ -338,7 +338,7 @@ def test_a_node_that_starts_by_itself_is_active_and_can_be_managed_nonetheless(m
         rig.life.must('deactivate')
         assert rig.silent()
         rig.life.must('cleanup', 'configure')
-        assert rig.silent()  # nobody has asked for more
+        assert rig.silent()  # no further requests
         assert rig.life.state() == INACTIVE
         rig.life.must('activate')
         rig.flows(HELD)

@@ -140,7 +140,7 @@ def test_slow_states_take_several_cycles_for_an_answer(controller):
 
 def test_pauses_steps_and_resets_leave_lockstep_whole(controller):
     arm = controller('paused', lockstep='order', initial_command='zero')
-    arm.state()  # what is sent before may find nobody
+    arm.state()  # earlier messages may have no subscriber
     arm.answer(0, (3.0, 0.0))
     arm.state()
     assert arm.call(SetBool, 'pause', SetBool.Request(data=True)).success
@@ -149,7 +149,7 @@ def test_pauses_steps_and_resets_leave_lockstep_whole(controller):
     assert arm.stands_still()
     assert arm.call(Trigger, 'step', Trigger.Request()).success
     stepped = deserialize_message(arm.state(), JointState)
-    assert stepped.effort[0] == 3.0 and arm.last == before + MILLISECOND  # waits for nobody
+    assert stepped.effort[0] == 3.0 and arm.last == before + MILLISECOND  # without waiting
     assert arm.call(SetBool, 'pause', SetBool.Request(data=False)).success
     assert arm.stands_still()  # what came while time stood still is forgotten
     before = arm.last

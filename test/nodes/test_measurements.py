@@ -41,7 +41,7 @@ TAG = """<ros2_control name="c" type="system">
 
 
 class MeasurementRecorder:
-    """Ports that keep what is sent; somebody listens to what is in `listened`, or to all."""
+    """Ports that store messages; topics in `listened`, or all, have subscribers."""
 
     def __init__(self, listened=None, missing=()):
         self.listened, self.missing = listened, missing
@@ -334,7 +334,7 @@ BALL = """<robot name="ball"><link name="body"><inertial><mass value="1"/>
 
 
 class WorldRecorder:
-    """Ports of a world to which nobody listens."""
+    """Ports of a world without subscribers."""
 
     def __getattr__(self, name):
         return lambda *given: None

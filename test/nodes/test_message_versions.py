@@ -206,7 +206,7 @@ class Driver:
 
 
 class Handle:
-    """A goal that somebody waits for."""
+    """A goal with a waiting client."""
 
     is_cancel_requested = False
 

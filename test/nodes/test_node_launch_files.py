@@ -41,7 +41,7 @@ def _needs_launch():
 
 
 class Launch:
-    """A `ros2 launch` in a session of its own; whatever it leaves behind is found and ended."""
+    """A `ros2 launch` in a separate session, whose remaining processes are found and ended."""
 
     def __init__(self, ros, folder, *words):
         self._folder = Path(folder)

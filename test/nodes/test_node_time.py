@@ -37,7 +37,7 @@ class Follower:
         self.trajectories = self.rig.publisher(JointTrajectory, 'joint_trajectory')
         self.position, self.velocity = np.array(POSE), np.zeros(2)
         self.desired, self.times = [], []
-        self._heard = False  # whether the node knows that somebody listens
+        self._heard = False  # whether the node has a subscriber
         ros.node.create_subscription(
             JointState, f'{self.rig.name}/desired_state', self._on_desired, reliable(1000)
         )
@@ -68,7 +68,7 @@ class Follower:
     def step(self, dt_ns=5_000_000, stamp=None, brief=False):
         """Send a state, and wait until it is answered with what is then desired, or rejected.
 
-        :param brief: whether to go on after a moment, whatever became of it
+        :param brief: whether to continue after a moment in any case
         """
         self.stamp += dt_ns
         count, rejected = len(self.desired), self._rejected()

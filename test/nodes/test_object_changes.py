@@ -36,7 +36,7 @@ URDF = """<robot name="crate"><link name="crate"><inertial><origin xyz="0 0 0.1"
 
 
 def acting(wrench):
-    """Return a wrench that acts for ever."""
+    """Return a permanent wrench."""
     return Acting(np.array(wrench, dtype=float), np.zeros(6), 0.0, np.inf, 0.0)
 
 

@@ -43,7 +43,7 @@ def test_the_simulator_drives_joints_with_motors_alone(robot):
     assert list(ports.states[-1].effort) == [1.5, 0.0]
     ports.by_name.append(serialize_message(joint_state(['elbow'], effort=[5.0])))
     with pytest.raises(AssertionError, match='joints without an actuator ignored: elbow'):
-        cycle.run()  # nobody expects events of this harness
+        cycle.run()  # without handlers of events
     with pytest.raises(ValueError, match='elbow has no actuator'):
         make(robot, joints=['shoulder', 'elbow'])
 

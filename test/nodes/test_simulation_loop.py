@@ -271,7 +271,7 @@ def test_a_waiting_loop_runs_one_cycle_for_each_answer(make):
     assert plant.cycles == 5 and plant.loop.overruns == 0
     plant.loop.request(lambda: plant.loop.set_paused(True))
     answers.append(True)
-    steps = plant.loop.request(lambda: plant.loop.begin_steps(3))  # which wait for nobody
+    steps = plant.loop.request(lambda: plant.loop.begin_steps(3))  # without waiting clients
     assert steps.finished.wait(CEILING)
     assert plant.cycles == 8 and answers
 

@@ -178,7 +178,7 @@ def wrapped(q):
 
 
 class Turntable:
-    """Input of a robot with a hinge that turns for ever, and one that does not.
+    """Input of a robot with a continuous hinge and a limited one.
 
     :param velocity: velocity limits of both [rad/s]; None: there are none
     :param publishers: how many publishers there are
@@ -280,7 +280,7 @@ def test_smaller_jumps_and_fast_joints_are_taken():
     assert table.send(0.45 + 4.0 * 3.0 * 0.2 + 0.4, -0.45, dt=0.2) is not None  # time explains it
     unlimited = Turntable(velocity=None)
     assert unlimited.send(0.0, 0.0) is not None
-    assert unlimited.send(2.0, 0.0) is not None  # nobody knows how fast it can be
+    assert unlimited.send(2.0, 0.0) is not None  # without a velocity limit
     assert unlimited.send(2.0, 0.0, velocity=(0.1, 0.0)) is not None
     assert unlimited.send(4.0, 0.0, velocity=(0.1, 0.0)) is None  # unless it is measured
     assert unlimited.send(2.0, 0.0, velocity=(0.1, 0.0)) is not None

@@ -19,7 +19,7 @@ from test_follow_joint_trajectory import point, POSE, Rig, SUCCEEDED
 
 SECOND, PERIOD = 1_000_000_000, 5_000_000
 TURN = 2.0 * np.pi
-#: The shoulder turns for ever, the elbow does not.
+#: The shoulder is continuous, the elbow is not.
 ARM = TWO_LINK_ARM.replace('"shoulder" type="revolute"', '"shoulder" type="continuous"').replace(
     'lower="-3" upper="3" ', ''
 )

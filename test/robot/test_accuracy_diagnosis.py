@@ -145,7 +145,7 @@ def test_points_and_frames_without_mass_have_no_ratio():
     assert found.center_ratios == {} and found.mass_ratios == {'link2': 0.0}
     assert diagnose(Model.create('nothing', [], [])).condition_number == 1.0
     rng, X = np.random.default_rng(0), PluckerTransform.identity()
-    for _ in range(30):  # whatever rounding leaves of the radius of gyration of a point
+    for _ in range(30):  # any rounding error of the radius of gyration of a point
         center = tuple(rng.normal(size=3).tolist())
         point = RigidBodyInertia.from_mass_center(rng.uniform(), center, np.zeros((3, 3)).tolist())
         bodies = [Body('a', 0, 'j', Revolute((0.0, 0.0, 1.0)), X, point)]

@@ -131,6 +131,6 @@ def test_forces_on_several_sets_of_links_are_remembered_in_turn(monkeypatch):
     with pytest.raises(AssertionError, match='entered Python'):
         robot.inverse_dynamics(Q, V, A, every[0])  # whose turn is over
     monkeypatch.undo()
-    for _ in range(3):  # more than there is room for
+    for _ in range(3):  # more than the capacity
         for forces, effort in zip(every, expected):
             np.testing.assert_array_equal(robot.inverse_dynamics(Q, V, A, forces), effort)

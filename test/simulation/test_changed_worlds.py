@@ -199,7 +199,7 @@ def test_moments_of_contacts_continue_and_come_with_the_first_that_has_any():
     untouched.step(n=40)
     for name in ('top', 'roller'):
         assert_same(simulator.object_velocity(name), untouched.object_velocity(name))
-    # Whoever needs no couples loses nothing when the last one that does goes.
+    # Objects without friction moments lose nothing when the last one with them is deleted.
     simulator.remove_object('top')
     simulator.step(n=20)
     untouched.step(n=20)

@@ -69,7 +69,7 @@ def test_a_robot_that_falls_is_solved_in_every_step(fallen, turned):
         worst = max(worst, worst_residual(simulator))
     # It lies on the ground at last; limbs that still swing leave it for some steps.
     assert np.count_nonzero(counts) > 800 and max(counts[-100:]) >= 4
-    # Where legs are parallel, friction between two feet is as hard to tell from none as rounding.
+    # With parallel legs, small friction between two feet is as small as rounding.
     assert simulator.status.unconverged_steps - before <= 5
     assert worst < 1e-6
 

@@ -107,7 +107,7 @@ def test_a_load_beyond_friction_slips(offset):
 
 
 def test_a_body_that_slides_freely_slides_on():
-    """A box on four corners decelerates by friction, whatever forces its corners could have."""
+    """A box on four corners decelerates by friction, for any internal forces of its corners."""
     world = {
         'defaults': {'surface': {'friction': 0.4}},
         'objects': {'floor': {'type': 'plane'}, 'box': {

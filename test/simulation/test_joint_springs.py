@@ -428,7 +428,7 @@ def test_in_a_world_a_spring_presses():
 
 @EACH
 def test_exact_servos_of_the_node_overcome_springs(integrator):
-    """The acceleration that is asked for is had, whatever the spring."""
+    """The commanded acceleration is attained with any spring."""
     subject = arm(SOFT)
     from rbd_ros.simulation.stepping.drives import find_torque, POSITION
 

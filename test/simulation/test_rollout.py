@@ -35,7 +35,7 @@ def _threads_as_before():
 
 @pytest.fixture
 def eager(monkeypatch):
-    """Short slices, and helpers for the shortest jobs: whatever can be divided is."""
+    """Use short slices, and helpers for the shortest jobs, to divide everything."""
     for name, value in (('_FIRST', 3), ('_SLICE', 2e-5), ('_CHUNK', 1e-5), ('_ALONE', 0.0)):
         monkeypatch.setattr(rollout_threads, name, value)
 
@@ -401,7 +401,7 @@ def test_python_threads_may_ask_at_the_same_time(rng, eager):
         thread.join()
     for one, other in zip(found, expected):
         assert np.array_equal(one.q, other.q) and np.array_equal(one.v, other.v)
-    # What so many needed at once is not kept for ever.
+    # Memory of many simultaneous simulations is released.
     assert len(simulator._rollouts._idle) <= 2
 
 

@@ -109,7 +109,7 @@ for steps, snapshot in sorted(seen, key=lambda each: each[0]):
         assert np.array_equal(array, now.arrays[name]), (steps, name)
 """
 
-# Whoever begins again, moves or takes away things does so between two steps of others.
+# Resets, moves and deletions happen between two steps of other threads.
 CHANGING = """
 shared = new()
 start = shared.snapshot()
@@ -145,7 +145,7 @@ def test_threads_that_share_a_simulation_take_turns(code):
 
 
 def test_a_single_step_waits_for_who_holds_the_mutex():
-    """The fast way of a step asks nobody: machine code itself has to see that it is not to run."""
+    """The fast path of a step is machine code, which must check the mutex itself."""
     assert excludes_threads()
     simulator = Simulator(turntable())
     physics, torque = simulator.physics, np.array([0.5])

@@ -83,7 +83,7 @@ def test_each_space_is_closed_under_addition(operation):
 
 @pytest.mark.seed('SV07', kind='full')
 def test_no_norm_of_a_spatial_vector():
-    """The magnitude of a mixed vector means nothing; nobody shall find a method for it."""
+    """The magnitude of a mixed vector is meaningless, so there is no method for it."""
     for vector in (m, f):
         assert not hasattr(vector, 'norm') and not hasattr(vector, 'magnitude')
         with pytest.raises(TypeError):

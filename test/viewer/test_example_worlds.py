@@ -84,7 +84,7 @@ def test_the_robot_starts_clear_of_collision_objects(name):
         pose = poses[geometry.link] @ np.array(
             (geometry.placement * placement.inverse()).pose(), dtype=float
         )
-        # The ball around a shape is enough to tell, but for boxes.
+        # The bounding sphere of a shape is sufficient, except for boxes.
         shape = geometry.shape
         if type(shape).__name__ == 'Box':
             own = Box(shape.size)

@@ -320,7 +320,7 @@ def test_slow_steps_without_a_torque_end_a_picture_in_time(session, clock, monke
     monkeypatch.setattr(session.simulator, 'step', slow)
     session._restart_clock()
     found = run_until(session, clock, clock.now + 5.0)
-    # Parts of a picture are of 4 steps at most, whatever the lag is.
+    # Parts of a picture have at most 4 steps, for any delay.
     assert np.diff(found[:, 1]).max() <= FRAME + 4 * 4.1e-3
 
 

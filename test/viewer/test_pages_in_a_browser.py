@@ -93,7 +93,7 @@ def test_a_recording_plays_at_real_speed_and_stops_at_its_end(robot, page, tmp_p
     assert page.evaluate(label) == 'Pause'
     assert shown(9100, 9200, 9700) == pytest.approx([0.6, 0.7, 1.0], abs=1e-9)
     assert page.evaluate('document.body.dataset.playing') == 'false'
-    # From its end it begins anew.
+    # From its end it restarts.
     page.evaluate(press)
     assert shown(9800, 9900) == pytest.approx([0.0, 0.1], abs=1e-9)
 
@@ -143,7 +143,7 @@ def test_the_page_of_a_robot_that_is_not_simulated_says_why(robot, page):
         page.wait("document.getElementById('notice').textContent === 'It has no masses.'")
         shown = "[...document.querySelectorAll('#bar > *')].filter((each) => !each.hidden)"
         assert page.evaluate(f'{shown}.map((each) => each.id)') == ['reset', 'toggle']
-        # Whoever orders it all the same.
+        # Explicit requests are possible.
         page.evaluate(
             "fetch('play', {method: 'POST', headers: {'Content-Type': 'application/json'}, "
             "body: 'null'}).then(() => 0)"

@@ -800,7 +800,7 @@ def test_errors_of_a_robot_s_files_name_them(tmp_path):
         WorldFileError, match="robot: srdf: SRDF file .*arm.srdf': line 2: .*'none'"
     ):
         read_world(own, robot=MODEL)
-    assert read_world(own).srdf == str(srdf)  # whose links nobody knows yet
+    assert read_world(own).srdf == str(srdf)  # whose links are not known yet
     srdf.write_text('<robot>\n<disable_collisions link1="tool0"/></robot>')
     with pytest.raises(WorldFileError, match='robot: srdf: .*line 2: .*has no link2'):
         read_world(own)

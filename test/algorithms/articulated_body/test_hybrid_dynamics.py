@@ -65,7 +65,7 @@ def test_by_articulated_bodies_both_halves_of_a_textbook_s_motion_are_found(name
 def test_a_joint_of_prescribed_acceleration_tracks_its_motion_exactly():
     """Two joints follow parabolas, to rounding, while the others swing as forces let them.
 
-    RK4 integrates the prescribed joints exactly, whatever the time step.
+    RK4 integrates the prescribed joints exactly at any time step.
     """
     robot = Robot.from_urdf(FREE_ARM)
     partition = robot.hybrid.partition(['joint2', 'joint4'])

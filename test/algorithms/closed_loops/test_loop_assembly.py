@@ -118,7 +118,7 @@ def test_a_hinge_that_is_turned_over_is_not_closed():
 
 
 def test_the_loop_that_stays_open_is_named_among_several():
-    """Loops 1 and 3 close by themselves, whatever the one between them does."""
+    """Loops 1 and 3 can close, independent of the one between them."""
     pin = {
         'type': 'revolute',
         'axis': [0, -1, 0],

@@ -95,7 +95,7 @@ def test_inertia_of_a_run_time_payload_counts():
 
 @pytest.mark.parametrize('seed', range(3))
 def test_a_body_is_eliminated_when_its_subtree_is_complete(seed):
-    """Whatever the order of the bodies: each once, behind all that it carries."""
+    """For any order of bodies, each is eliminated once, after its subtree."""
     for model in (random_tree(12, 2.5, seed), tree_of_hinges(f'tree {seed}').model):
         leaving, gone = completed_subtrees(screw_links(model)), []
         for i in range(1, len(model.bodies) + 1):

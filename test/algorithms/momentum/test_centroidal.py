@@ -53,7 +53,7 @@ def test_rate_and_bias_are_derivatives_by_time(name):
 
 @every_floating_tree
 def test_rate_is_the_sum_of_the_outside_forces(name):
-    """Weight has no moment about the center of mass; whatever the joints do."""
+    """Weight has no moment about the center of mass, for any joint motion."""
     tree = floating_tree(name)
     robot = Robot(tree.model)
     for q, v, a in tree.states:

@@ -20,7 +20,7 @@ def test_kinetic_energy_is_the_sum_over_links_and_rotors(name):
 
 @every_tree
 def test_potential_energy_is_the_weight_s_at_the_height_of_the_center(name):
-    """Of what moves; whatever the direction of gravity."""
+    """It is that of moving bodies, for any direction of gravity."""
     tree = named_tree(name)
     for q, v, _ in tree.states:
         _, potential = run(energy, tree.model, q=q, v=v)

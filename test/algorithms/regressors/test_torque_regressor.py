@@ -73,7 +73,7 @@ def test_reference_velocities_meet_the_coriolis_matrix(name):
 
 @every_robot
 def test_kernels_agree_with_inverse_dynamics_of_changed_bodies(name):
-    """Inertias that nobody compiled in: a payload changes the parameters, not the regressor."""
+    """Inertias are run-time inputs: a payload changes the parameters, not the regressor."""
     robot = named_robot(name)
     q, v, a = random_state(robot)
     Y = robot.regressors.torque(q, v, a)

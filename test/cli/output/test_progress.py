@@ -102,7 +102,7 @@ def test_the_first_compilation_of_contact_is_announced_and_later_ones_are_none(t
         try:
             while True:
                 found += os.read(master, 4096)
-        except OSError:  # nobody has the terminal any more
+        except OSError:  # the terminal has closed
             pass
         os.close(master)
         assert process.wait() == 0

@@ -55,7 +55,7 @@ def test_corners_of_a_rectangle_are_kept_among_points_on_its_sides():
 
 @pytest.mark.parametrize('count', [3, 4, 6])
 def test_collinear_points_are_reduced_to_both_ends(count):
-    """Whatever their order, and however little one is deeper than the others."""
+    """This holds in any order, and with one slightly deeper point."""
     rng = np.random.default_rng(3)
     for _ in range(20):
         along = rng.permutation(np.append(rng.uniform(0.1, 0.9, count - 2), [0.0, 1.0]))

@@ -179,7 +179,7 @@ def test_bounding_spheres_bound_the_distance_of_shapes(kinds, seed):
 
 
 def two_boxes(gap):
-    """Return a scene of two boxes beside each other, room for it, and for contacts."""
+    """Return a scene of two adjacent boxes, and its buffers."""
     objects = {
         name: {'type': 'box', 'size': [0.2] * 3, 'static': False, 'mass': 1.0} for name in 'ab'
     }
@@ -268,7 +268,7 @@ def test_a_new_list_keeps_known_distances():
     buffers.slack[0] = 0.0
     list_near_pairs(table, buffers, H, 0.0)
     assert buffers.clearance[0] == pytest.approx(0.08 - MARGIN, abs=1e-12)
-    # Nothing is known of where it was put otherwise; spheres that are apart tell how far.
+    # An object at a new position has no known clearance; separate spheres bound it.
     buffers.listed[0], buffers.pose[2, 9], buffers.placed[:] = 0, 0.28, 0
     list_near_pairs(table, buffers, H, 0.0)
     assert buffers.clearance[0] == 0.0

@@ -51,7 +51,7 @@ def reduced(table, points, gaps, normals=None, pairs=None):
     before = [array.copy() for array in contacts]
     left = drop_implied(table, buffers, contacts, count)
     kept = contacts.feature[:left].tolist()
-    # Whatever is left is whole, and in the order that it was in.
+    # The remaining points are unchanged, in their order.
     assert kept == sorted(kept)
     for array, old in zip(contacts, before):
         assert np.array_equal(array[:left], old[kept])

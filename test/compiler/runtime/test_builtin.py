@@ -70,7 +70,7 @@ def test_a_wrong_shape_names_expected_and_given(robot, q, bad):
 
 
 class Subclass(np.ndarray):
-    """Array type of somebody else."""
+    """Array type of another package."""
 
 
 EQUALS = {

@@ -56,7 +56,7 @@ def function(robot, state):
 
 @pytest.fixture
 def no_python(function, monkeypatch):
-    """From now on whatever is handed on to Python fails; `allow` before, for what compiles."""
+    """Make all later calls of Python fail; call `allow` before compilation."""
 
     def fail(*arguments, **keywords):
         raise AssertionError('handed on to Python')

@@ -55,7 +55,7 @@ def other_numbers(x):
 
 
 def own(function, count=result_pool.COUNT):
-    """Return addresses of the arrays that a function returns if nobody keeps them, all at once."""
+    """Return the addresses of arrays that a function returns, without references to them."""
     return {id(array) for array in [function(np.zeros(2)) for _ in range(count)]}
 
 

@@ -23,10 +23,7 @@ from rbd_ros.constraints.solvers.body_matrix import (
 
 
 def ordered(pairs, members):
-    """Return a matrix in whose room nothing may be read that was not written.
-
-    And whether it has room.
-    """
+    """Return a matrix with invalid uninitialized memory, and whether its capacity suffices."""
     pairs = np.array(pairs)
     matrix = allocate(BodyMatrix, **matrix_sizes(members))
     for array in matrix:

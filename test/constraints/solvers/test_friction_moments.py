@@ -47,7 +47,7 @@ def worst(found):
 @pytest.mark.parametrize('solver', SOLVERS)
 @pytest.mark.parametrize('spin', [5.0, -5.0])
 def test_a_ball_that_spins_is_slowed_down(spin, solver):
-    """By c N / I, whatever the radius of the ball, and it does not move."""
+    """The deceleration is c N / I for any radius of the ball, which does not move."""
     problem, motion = ball_on_plane([0, 0, spin, 0, 0, 0], torsion=0.01)
     found = solve_friction(problem, solver)
     assert found.converged and worst(found) < 1e-9

@@ -26,7 +26,7 @@ def test_many_contacts_of_few_bodies_are_solved(contacts, dofs, ratio, seed):
             rounding = 1e-8 * max(1.0, ratio / 1e7)
             assert found.residuals.contact < rounding * largest
             assert found.residuals.dual < 10.0 * rounding
-    # Where double precision hardly tells forces apart, some take thousands of steps.
+    # Problems at the limit of double precision may take thousands of steps.
     assert hard <= (2 if ratio > 1e7 else 0)
 
 

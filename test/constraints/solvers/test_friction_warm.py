@@ -52,7 +52,7 @@ def test_the_next_step_takes_one_or_two_linear_systems(problem, states):
     rng = np.random.default_rng(0)
     g = problem.g
     for _ in range(5):
-        # Velocities that forces cause, so that they are possible whatever the rank.
+        # Velocities due to forces, so that they are possible at any rank.
         g = g + 1e-3 * problem.G @ (rng.normal(size=len(g)) * np.abs(scale * space.x).max())
         following = next_problem(problem, g)
         space, scale = next_space(following, space, scale)

@@ -113,7 +113,7 @@ def test_given_points_are_kept_in_any_order_of_joints(arm, plain, rng):
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_the_last_effort_holds_the_robot_where_it_ends(arm, plain, rng, kind):
-    """Controllers go on to send it, whatever the deceleration was."""
+    """Controllers keep sending it, after any deceleration."""
     times, *given = random_points(rng, 6, kind)
     result = add_feedforward(plain, JointTrajectory(arm.joint_names, times, *given))
     assert_allclose(result.efforts[-1], arm.gravity_torque(given[0][-1]), rtol=1e-10, atol=1e-10)

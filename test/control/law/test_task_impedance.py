@@ -171,7 +171,7 @@ def test_at_singular_configurations_the_torque_is_bounded(arm, rng):
 
 
 def test_no_mode_is_faster_than_the_bandwidth(arm):
-    """So a loop of 200 Hz, one period late, stays stable whatever the springs."""
+    """So a loop of 200 Hz, one period late, is stable for any springs."""
     stiff = TaskImpedance.of([200.0] * 3 + [5000.0] * 3, 0.0, 1.0, bandwidth=50.0)
     chosen = law(arm, stiff, feedforward='inverse_dynamics')
     q, v, tau, late, frame = Q + 0.01, np.zeros(6), None, None, arm.frame('tool0')

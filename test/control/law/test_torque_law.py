@@ -320,7 +320,7 @@ def test_a_reset_forgets_the_integral(arm, state):
 
 
 def test_other_gains_and_feedback_keep_the_integral_torque(arm, state):
-    """It is what the model lacks, in N m, whatever the gains."""
+    """It compensates errors of the model, in N m, for any gains."""
     chosen = law(arm, feedback='pd', ki=KI)
     for _ in range(10):
         chosen(*state, dt=5e-3)

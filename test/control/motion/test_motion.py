@@ -991,7 +991,7 @@ def test_planning_in_another_thread_disturbs_nothing():
                 # or past the end, as its seconds take some milliseconds only.
                 if not re.search('above its limit of|trajectory ended', str(error)):
                     problems.append(error)
-            except Exception as problem:  # whatever it is, the test must see it
+            except Exception as problem:  # reported to the test
                 problems.append(problem)
         done.set()
 

@@ -68,7 +68,7 @@ def test_positions_alone_start_and_end_at_rest(rng):
 
 @pytest.mark.parametrize('kind', KINDS)
 def test_a_quintic_is_reproduced_as_far_as_the_kind_can(kind):
-    """A cubic at rest at both ends is reproduced by every kind, whatever points lie between."""
+    """Every kind reproduces a cubic at rest at both ends, with any points between."""
     times = np.array([0.0, 0.3, 0.7, 1.0])
     q = (3 * times**2 - 2 * times**3)[:, None]
     v, a = (6 * times - 6 * times**2)[:, None], (6 - 12 * times)[:, None]

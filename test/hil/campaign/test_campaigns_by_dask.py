@@ -27,7 +27,7 @@ VARY = 'latency=0:2ms,drop=0:0.1'
 
 
 def ignore(*_):
-    """Progress that nobody wants to see."""
+    """Ignore progress."""
 
 
 def make_square(offset):
@@ -205,7 +205,7 @@ def test_a_killed_worker_of_a_cluster_loses_no_run_and_a_scheduler_that_goes_awa
                 )
     done = Campaign(str(path), folder).rows()
     assert 20 <= len(done) < 100
-    # The same command says that nobody is there, and another goes on without.
+    # The same command reports the missing scheduler, and another continues without one.
     assert main([*words, '2000', '--scheduler', cluster.address]) == 1
     output = capsys.readouterr().err
     assert 'no scheduler answers' in output and 'the finished runs are kept' in output

@@ -33,7 +33,7 @@ def hold(robot, trajectory, timestep):
 
 
 def whole_rows(folder):
-    """Return the rows that are whole, as they stand in the file, whatever state it was left in."""
+    """Return the complete rows of the file, in any state of it."""
     table = folder / 'runs.csv'
     if not table.is_file():
         return []

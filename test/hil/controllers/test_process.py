@@ -11,7 +11,7 @@ from rbd_ros.hil.controllers.controller_process import ControllerProcess
 
 @pytest.fixture
 def ignored():
-    """Ignore Ctrl-C, as in whatever a shell script starts in the background."""
+    """Ignore Ctrl-C, as background processes of a shell script do."""
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
     yield
     signal.signal(signal.SIGINT, before)

@@ -68,7 +68,7 @@ def test_variables_may_have_other_names(tmp_path, units):
 
 
 def test_states_that_are_lost_or_late_leave_the_time_of_the_fmu_right(tmp_path):
-    # Its torque is its own count of steps: one for each time step, whatever came.
+    # Its torque is its count of steps: one per time step, for any input.
     names = [Number('a.position', 'input'), Number('a.effort'), Number('steps', 'local')]
     step = 'x[1] = x[2] += 1.0; if (fabs(h - 0.001) > 1e-12) FAIL("another step");'
     write_unit(tmp_path / 'counts.fmu', '3.0', names, step)

@@ -549,7 +549,7 @@ def test_an_empty_extension_changes_nothing(tmp_path):
         assert load_urdf(WRIST, extension=source) == plain
 
 
-# -- whatever is written
+# -- arbitrary documents
 
 NAMES = st.sampled_from(
     ['yaw', 'pitch', 'roll', 'grip', 'shoulder', 'upper', 'hand', 'pin', '', 'x' * 300, 'é']
@@ -609,7 +609,7 @@ def test_any_broken_file_is_a_model_or_a_model_error(tmp_path_factory, content, 
 
 @dataclass(frozen=True)
 class Mine(Revolute):
-    """A joint type that nobody has registered."""
+    """An unregistered joint type."""
 
 
 def test_a_type_that_is_not_registered_is_unknown():

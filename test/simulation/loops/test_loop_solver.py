@@ -74,7 +74,7 @@ def looped(request):
 def with_multipliers(H, K, right, prescribed):
     """Return the solution of H v + K^T lambda = right with K v = prescribed.
 
-    Whatever rows are redundant.
+    Rows may be redundant.
     """
     m = len(K)
     matrix = np.block([[H, K.T], [K, np.zeros((m, m))]])
@@ -209,7 +209,7 @@ def test_held_joints_move_as_prescribed_and_balance_the_rest(looped, segment):
 
 
 def test_all_motions_but_one_may_be_held():
-    """There is no room for more coefficients than motions."""
+    """There are at most as many coefficients as motions."""
     physics, rng = random_loop(5, 4)
     problem, v = physics.fields.work.problem, np.empty(n)
     problem.momentum[:] = rng.normal(size=n)

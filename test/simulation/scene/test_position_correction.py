@@ -302,7 +302,7 @@ REAL = {'go2': True, 'g1_29dof_rev_1_0': True, 'panda': False, 'so100': False}
 
 @pytest.fixture(scope='module', params=REAL)
 def crowded(request):
-    """Return a real robot, floating if it is legged, in a room full of things."""
+    """Return a real robot, floating if it is legged, among many objects."""
     robot = Robot.from_urdf(example_robots.path(request.param), floating_base=REAL[request.param])
     objects = {
         'floor': {'type': 'plane', 'xyz': [0, 0, -0.1]},

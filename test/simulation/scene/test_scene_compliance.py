@@ -179,7 +179,7 @@ def test_friction_is_coulombs_on_top_of_the_spring():
 
 
 def test_a_compliant_pair_has_no_restitution_besides():
-    """An overdamped spring returns nothing, whatever the surface says of restitution."""
+    """An overdamped spring returns nothing, for any coefficient of restitution."""
     K, mass = 1e4, 1.0
     soft = spring(K, 20 * np.sqrt(K * mass))
     start = ball(z=R + 1e-3, velocity=(0, 0, -1.0), mass=mass, restitution=1.0, compliance=soft)

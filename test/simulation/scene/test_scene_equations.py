@@ -222,7 +222,7 @@ def slider(limit):
 
 @pytest.mark.parametrize('side', [1.0, -1.0])
 def test_a_joint_that_leaves_its_limit_is_not_thrown_back_beyond_it(side):
-    """Whatever hits it: the limit is in the same problem as the contact."""
+    """The limit is in the same problem as the contact, for any impact."""
     hits = ball(x=side * (-1.0 + R + 0.1 - 1e-4), z=0.0, mass=50.0, velocity=(-3.0 * side, 0, 0))
     simulator = simulated(floor=False, robot=slider(1.0), hammer=hits)
     simulator.reset([-side], [0.15 * side])

@@ -59,7 +59,7 @@ def test_a_ball_on_a_slope_rolls_beyond_its_moment_only(slope, c):
 @pytest.mark.parametrize('spin', [3.0, -3.0])
 @pytest.mark.parametrize('shape', ['ball', 'cube'])
 def test_a_spinning_body_stops_after_the_angle_of_its_energy(shape, spin):
-    """I w^2 / 2 = c m g a, whatever the number of contacts."""
+    """I w^2 / 2 = c m g a, for any number of contacts."""
     c, mass, h = 0.01, 2.0, 1e-3
     make, I = (ball, 0.4 * R**2) if shape == 'ball' else (cube, 0.2**2 / 6)
     start = make(mass=mass, spin=(0, 0, spin), friction=0.0, torsional=c)

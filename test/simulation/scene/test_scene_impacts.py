@@ -47,7 +47,7 @@ def test_the_last_ball_of_newtons_cradle_leaves(law):
 @pytest.mark.parametrize('law', LAWS)
 @pytest.mark.parametrize('factor, bounces', [(0.5, False), (1.9, False), (2.1, True)])
 def test_impacts_slower_than_two_steps_of_gravity_do_not_bounce(factor, bounces, law):
-    """All of gravity counts, whatever its direction: here its magnitude is 13."""
+    """The magnitude of gravity counts, here 13, in any direction."""
     h, e = 1e-3, 0.8
     start = ball(velocity=(0, 0, -factor * h * 13.0), friction=0.0, restitution=e)
     simulator = simulated(law=law, h=h, gravity=(3.0, -4.0, -12.0), body=start)

@@ -90,7 +90,7 @@ def test_a_bounce_tends_to_that_of_the_equation_of_motion(K, c, n):
 
 
 def restitution(cv):
-    """Return coefficient of restitution by dissipation and speed, whatever K, n and the mass are.
+    """Return the coefficient of restitution by dissipation and speed, for any K, n and mass.
 
     The integral of v dv/(1 + c v) = -K/m d^n dd is the same for both halves of a bounce, so that
     c v (1 + e) = ln((1 + c v)/(1 - c v e)).
@@ -209,7 +209,7 @@ def test_compliant_and_rigid_contacts_are_one_problem():
 
 
 def test_a_tall_stack_sinks_likewise(monkeypatch):
-    """More contacts than a matrix has room for; between two cubes two springs are in series."""
+    """Contacts exceed the capacity of a matrix; between two cubes two springs are in series."""
     monkeypatch.setattr('rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', 24)
     K, c, n, count = 1e7, 1.0, 1.5, 8
     blocks = {f'b{k}': cube(z=0.1 + 0.2 * k, compliance=spring(K, c, n)) for k in range(count)}
@@ -388,7 +388,7 @@ def test_forces_that_are_not_found_are_counted():
 def test_springs_that_are_off_their_curves_at_the_end_are_counted(
     is_pile, rounds, unconverged, monkeypatch
 ):
-    """Of few contacts as of more than a matrix has room for; the tangents' problem is solved."""
+    """The linearized problem is solved with few contacts, and beyond the capacity of a matrix."""
     monkeypatch.setattr(
         'rbd_ros.simulation.scene.scene_assembly.MAX_ISLAND', 4 if is_pile else 128
     )

@@ -126,7 +126,7 @@ def test_a_robot_that_stays_at_its_limit_takes_nothing_to_solve(efforts):
 
 
 def test_rows_of_joints_start_from_their_impulse_as_far_as_bounds_allow():
-    """Whatever the rows of the step before were."""
+    """The rows of the previous step may differ."""
     kinds = [FRICTION, LOWER_LIMIT, FRICTION, UPPER_LIMIT, FRICTION, LOWER_LIMIT]
     impulses = [0.2, 0.3, -0.7, -0.1, 0.5, 0.0]
     boxes = [0.4, 0.0, 0.5, 0.0, 0.4, 0.0]

@@ -93,7 +93,7 @@ def test_momentum_changes_by_the_impulses_of_all_forces(physics, one, seed):
         assert_allclose(found.angular_momentum[base], angular, atol=1e-12)
         assert_allclose(found.linear_momentum[base], linear, atol=1e-12)
 
-    # And it is corrected to that, whatever the step made of it: by the base alone.
+    # The momentum is corrected after the step by the base alone.
     motion = work.motion
     motion.next_q[:] = subject.random_configuration(rng)
     motion.next_v[:] = next_v

@@ -220,7 +220,7 @@ def round_inertia(mass, inertia):
 @pytest.mark.parametrize('angle', [0.0, 0.8])
 @pytest.mark.parametrize('joint', ['one joint', 'hinge after slider'])
 def test_inertia_of_the_box_with_a_cylinder_in_its_slot(joint, angle):
-    """Book example 7.1: diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2), whatever the angle.
+    """Book example 7.1: diag(I1, I1 + I2, I1 + I2, m1 + m2, m1, m1 + m2), for any angle.
 
     The cylinder by a joint of two DoFs, and by two joints with a body of hardly any mass
     between them.

@@ -80,7 +80,7 @@ def test_joints_of_every_type(joint):
 @pytest.mark.seed('CT15', kind='part')
 @every_tree
 def test_forces_across_joints_are_the_reactions(name):
-    """F = T_a tau + T lambda, whatever T_a, which only says how it is divided; with gears as well.
+    """F = T_a tau + T lambda, for any T_a, which only divides it, and with gears.
 
     A gear's teeth push at its follower and at its master.
     """
@@ -214,7 +214,7 @@ def test_nothing_fills_in_on_trees(name):
 @pytest.mark.seed('CL21', kind='part')
 @pytest.mark.parametrize('bodies', [3, 4, 7])
 def test_fill_in_of_a_ring_is_counted(bodies):
-    """Bodies and joints take turns in a ring of m blocks: whatever the order, m - 3 fill in."""
+    """Bodies and joints alternate in a ring of m blocks: m - 3 fill in, in any order."""
     rods = [linkages.Rod(i, 0.3, BALL if i else Floating()) for i in range(bodies)]
     loop = (linkages.frame(1, 0.1), linkages.frame(bodies, 0.2), BALL)
     model = linkages.linkage(rods, [loop])

@@ -94,7 +94,7 @@ def test_a_gap_between_points_of_two_bodies_opens_as_the_constraints_say(name):
     (x, e, _), ahead, behind = moving(0.0), moving(h), moving(-h)
     rates = [(a - b) / (2 * h) for a, b in zip(ahead, behind)]
     found = contacts.constraints(q, v, [x], [e], [rates[0]], [rates[1]])
-    # gap' = e . (x' - o') + e' . (x - o) = e . (v_s(x) - v_p(x)), whatever the gap is
+    # gap' = e . (x' - o') + e' . (x - o) = e . (v_s(x) - v_p(x)), for any gap
     assert_allclose(found.velocity[0], (gap(h) - gap(-h)) / (2 * h), rtol=1e-6, atol=1e-6)
     second = (gap(h) - 2.0 * gap(0.0) + gap(-h)) / h**2
     assert_allclose(found.bias[0], second, rtol=1e-4, atol=1e-4 * (1.0 + abs(second)))

@@ -48,7 +48,7 @@ def random_inertia(rng):
 
 @pytest.mark.seed('CN14', kind='full')
 def test_a_free_body_gets_the_momentum_of_the_impulse(rng):
-    """11.53 and 11.55: iota = h(t1) - h(t0), whatever the velocity before."""
+    """11.53 and 11.55: iota = h(t1) - h(t0), for any initial velocity."""
     for _ in range(5):
         inertia = random_inertia(rng)
         iota, v = rng.normal(size=(2, 6))
@@ -149,7 +149,7 @@ def test_the_articulated_inertia_of_a_handle_determines_its_change_of_velocity(n
 
 @pytest.mark.seed('CN15', kind='full')
 def test_a_floating_robot_gets_the_momentum_of_the_impulse():
-    """Whatever link is hit; without rotors, which have momentum of their own."""
+    """This holds for any link, without rotors, which have additional momentum."""
     robot = named_robot('floating base')
     q, v, _ = random_state(robot)
     iota = np.array([1.0, -2.0, 0.5, 3.0, 1.5, -0.7])

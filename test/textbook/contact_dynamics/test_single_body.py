@@ -161,8 +161,8 @@ def test_a_free_body_is_a_robot_of_one_joint():
 def test_a_disc_where_its_slot_begins_to_narrow(speed, pull):
     """Walls are arcs of radius rho beyond the line: their normals turn as the disc goes on.
 
-    d_1 + d_2 = -2 v^2 / (rho - r), whatever force pushes it along: at rest it may start, which
-    the position then has to stop; in motion there is no solution (book example 11.1).
+    d_1 + d_2 = -2 v^2 / (rho - r), for any force along the slot: at rest it may start, which the
+    position then has to stop; in motion there is no solution (book example 11.1).
     """
     radius, rho = 0.1, 0.8
     points = np.array([[0.0, 0.0, radius], [0.0, 0.0, -radius]])

@@ -127,7 +127,7 @@ def test_twists_propagate_by_the_joints(name):
 @pytest.mark.seed('DN03')
 @every_simple_tree
 def test_twist_propagation_matrices_form_a_group(name):
-    """B_ij B_jk = B_ik, B_ii = 1, B_ij^-1 = B_ji (eq 14), whatever the order of the links."""
+    """B_ij B_jk = B_ik, B_ii = 1, B_ij^-1 = B_ji (eq 14), for any order of links."""
     tree = simple_tree(name)
     places = placed_at_centers(tree, tree.ungeared_states[0].q)
     C = [np.zeros(3), *(place[1] for place in places.values())]

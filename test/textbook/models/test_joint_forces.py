@@ -103,7 +103,7 @@ def test_accelerations_across_a_joint(joint):
 def test_a_motor_that_drives_a_hinge_by_a_pinion_loads_its_bearings():
     """Book example 3.2: a pinion at radius r pushes with tau / r along y.
 
-    The motion is the same whatever the radius, the load on the bearings is not.
+    The motion does not depend on the radius, the load on the bearings does.
     """
     hinge, q = Revolute((0.0, 0.0, 1.0)), [0.4]
     S = columns(hinge.motion_subspace(q).columns)

@@ -172,7 +172,7 @@ def test_planar_transforms_act_like_their_matrices(places, three):
 
 @pytest.mark.seed('PV03', 'AR01', kind='full')
 def test_inertia_is_rows_and_columns_of_the_spatial_one(rng):
-    """Whatever the spatial body is like out of the plane."""
+    """The extent of the body normal to the plane does not matter."""
     for m in rng.uniform(0.1, 9.0, 5):
         c, I_C = rng.normal(size=3), dense.positive_definite(rng, 3)
         expected = dense.inertia(m, c, I_C)[PLANE]

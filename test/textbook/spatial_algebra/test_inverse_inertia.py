@@ -154,7 +154,7 @@ def test_free_body_accelerates_by_its_bias(body, rng):
 @pytest.mark.seed('CT07', kind='full')
 @pytest.mark.parametrize('dof', range(1, 6))
 def test_force_splits_into_an_accelerating_and_an_opposed_part(body, rng, dof):
-    """Whatever the basis of the motion subspace; and a = Phi f = Phi f_a."""
+    """This holds for any basis of the motion subspace; and a = Phi f = Phi f_a."""
     inertia, I, _ = body
     S, f = rng.normal(size=(6, dof)), rng.normal(size=6)
     f_a, f_c = split_force(inertia, subspace(S), force(f))

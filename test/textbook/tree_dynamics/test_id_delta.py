@@ -26,7 +26,7 @@ def test_force_is_the_inertia_matrix_times_the_acceleration(name):
 @pytest.mark.seed('ID10', kind='full')
 @every_tree
 def test_id_delta_is_the_part_of_inverse_dynamics_by_acceleration(name):
-    """Whatever velocities, gravity and external forces there are; C = ID(q, qd, 0)."""
+    """This holds for any velocities, gravity and external forces; C = ID(q, qd, 0)."""
     tree = named_tree(name)
     for q, v, a in tree.ungeared_states:
         args = (tree.model, q.tolist(), v.tolist())

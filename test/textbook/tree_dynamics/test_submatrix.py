@@ -35,7 +35,7 @@ def dofs(model, fd):
 @pytest.mark.seed('HY02', kind='full')
 @every_tree
 def test_it_is_the_submatrix_of_the_inertia_matrix(name):
-    """Of all joints of the tree, whatever gears couple them; bitwise symmetric."""
+    """It is that of all joints of the tree, with any gears; bitwise symmetric."""
     tree = named_tree(name)
     for q, _, _ in tree.ungeared_states:
         H = tree.ungeared.mass_matrix(q)

@@ -203,7 +203,7 @@ def test_most_operations_of_real_robots_are_paired(robot, shares):
 
 @pytest.fixture
 def every_pack_pays(monkeypatch):
-    """Packs are made whatever they cost."""
+    """Make all packs, regardless of their cost."""
     monkeypatch.setattr(slp_vectorization, '_MOVE', 0.0)
     monkeypatch.setattr(slp_vectorization, '_WORTHWHILE', 0.0)
 

@@ -33,7 +33,7 @@ def evaluate(name):
 
 @pytest.fixture
 def always_table(monkeypatch):
-    """Whatever is compiled is compiled as loops over tables."""
+    """Compile everything as loops over tables."""
     monkeypatch.setattr(straight_line, '_MANY_MORE_NODES', -1)
     versions = {**native.versions(), 'table': True}
     monkeypatch.setattr(native, 'versions', lambda: versions)

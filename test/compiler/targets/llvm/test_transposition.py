@@ -18,7 +18,7 @@ SURROUNDED = 1234.5  # what lies around the results, where nothing may be writte
 
 
 def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
-    """Return results of a batch function made for a number of lanes, whatever this machine has.
+    """Return results of a batch function for a number of lanes, on any machine.
 
     :param sizes: of the input arrays
     :param shapes: of the output arrays
