@@ -60,7 +60,7 @@ def rng():
 
 @pytest.fixture(autouse=True, scope='session')
 def options_of_this_run():
-    """Keep the options of this run, which colcon gives in this way, from what its tests start."""
+    """Hide the options of this run, which colcon passes by variables, from child processes."""
     os.environ.pop('PYTEST_ADDOPTS', None)
 
 
@@ -113,7 +113,7 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    """Reject to start where something is missing that must not be; share what is compiled."""
+    """Reject runs without required libraries, and share the cache of machine code."""
     shared_cache.share(config)
     if config.getoption('--nothing-missing') and not hasattr(config, 'workerinput'):
         problems = outside.all_problems()
@@ -160,20 +160,20 @@ def pytest_xdist_make_scheduler(config, log):
 
 
 def pytest_sessionfinish(session):
-    """Send what a worker of xdist found missing to the process that prints."""
+    """Send the missing libraries of a worker of xdist to the main process."""
     if hasattr(session.config, 'workeroutput'):
         session.config.workeroutput['missing_from_outside'] = outside.missing()
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node):
-    """Receive what a worker of xdist found missing."""
+    """Receive the missing libraries of a worker of xdist."""
     outside.note(getattr(node, 'workeroutput', {}).get('missing_from_outside', {}))
 
 
 @pytest.hookimpl(hookwrapper=True, tryfirst=True)  # its end comes after all else
 def pytest_terminal_summary(terminalreporter, config):
-    """Print the worst errors that the comparisons recorded, and last what was missing."""
+    """Print the maximum errors of comparisons, and the missing libraries."""
     yield
     if config.getoption('--worst-errors') and errors.WORST:
         terminalreporter.section('worst relative errors')

@@ -194,7 +194,7 @@ IMPORT_BY_NAME = {
     'rbd_ros.programs',
 }
 
-# How loops over data become machine code, and what they work on; it knows no robot.
+# Compilation of loops over data, and their records, without robots.
 LOOPS = {'rbd_ros.compiler.loops'}
 SINGLE_MODULES = {
     # Hulls of meshes are kept on disk with machine code.
@@ -220,7 +220,7 @@ ROOM_OF_PUBLIC_NAME = {
     '__version__': None,
 }
 
-# Launch files run in a process of their own, and describe processes: they know launch, not rclpy.
+# Launch files run in a separate process, and describe processes: they import launch, not rclpy.
 LAUNCH = re.compile(r'(launch\w*|ament_index_python)$')
 
 ROS = re.compile(
@@ -230,7 +230,7 @@ ROS = re.compile(
 
 
 def violations(source, module, is_package=False):
-    """Say what is wrong with the imports of one module, one line each."""
+    """Return the violations of imports of one module, one line each."""
     parts = module.split('.')
     room = parts[1] if len(parts) > 1 else None
     if room is not None and room not in MAY_IMPORT:

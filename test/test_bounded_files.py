@@ -22,7 +22,7 @@ from rbd_ros.bounded_files import (
 )
 from rbd_ros.wire import mcap_files
 
-#: Modules that read what is theirs: the system's tables, sources of this package, own output.
+#: Modules that read trusted files: the system's tables, sources of this package, own output.
 OWN_FILES = {
     'algorithms/__init__.py',
     'bounded_files.py',

@@ -17,7 +17,7 @@ from support.source_imports import ROOT
 
 pytestmark = pytest.mark.linter
 
-#: Patterns of what was replaced, by the field's word for it.
+#: Patterns of replaced words, by the field's word for it.
 COINAGES = {
     'impact, impulse': r'\bblows?\b',
     'degree of freedom, DoF': r'(?<!of )(?<!motion )(?<!-)\bfreedoms?\b',
@@ -35,7 +35,7 @@ COINAGES = {
     'rejects, invalid, not supported': r'(?<!connection )\brefus(es?|ed|als?|ing)\b',
 }
 
-#: Patterns of what was replaced in messages, by the plain words for it.
+#: Patterns of replaced words in messages, by the plain words for it.
 RIDDLES = {
     'is not a': r'(?<!there )\bis no [a-z]',
     'no node, no program': r'\bnobody\b|\bsomebody\b',
@@ -47,7 +47,7 @@ RIDDLES = {
     'move freely, movable': r'\bno joint that moves\b',
 }
 
-#: Patterns of what was replaced in names of tests, which are plain statements too.
+#: Patterns of replaced words in names of tests, which are plain statements too.
 NAMED = {
     **COINAGES,
     **RIDDLES,
@@ -58,7 +58,7 @@ NAMED = {
     'continues, forever': r'\bgo on\b|\bfor ever\b',
 }
 
-#: Patterns of what was replaced in identifiers.
+#: Patterns of replaced words in identifiers.
 IDENTIFIERS = {
     **COINAGES,
     'requested, desired': r'\bwant(s|ed)?\b',

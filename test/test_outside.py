@@ -153,7 +153,7 @@ def test_where_machine_code_cannot_be_shared_it_is_the_user_s(monkeypatch, unusa
 
 
 def unchecked_imports(path):
-    """Yield the imports of what may be missing that no `outside.load` stands before."""
+    """Yield imports of optional libraries without a preceding `outside.load`."""
     checked = set()
     nodes = [
         node

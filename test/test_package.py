@@ -72,7 +72,7 @@ LAUNCH_LIBRARIES = {'ament_index_python', 'launch', 'launch_ros'}
 
 @pytest.fixture(scope='module')
 def setup_script():
-    """Return the names that setup.py defines; `arguments` is what it hands to setuptools."""
+    """Return the names that setup.py defines, with `arguments` of setuptools."""
     taken = {}
     original, setuptools.setup = setuptools.setup, lambda **arguments: taken.update(arguments)
     here = os.getcwd()

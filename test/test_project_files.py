@@ -29,7 +29,7 @@ JOB_KEYS = {
     *('permissions', 'environment'),
 }
 STEP_KEYS = {'name', 'id', 'uses', 'run', 'with', 'if', 'env', 'shell'}
-OF_BUILDING = {'install/setup.bash'}  # what a workflow makes itself
+OF_BUILDING = {'install/setup.bash'}  # made by a workflow itself
 
 
 def read(path):
@@ -256,7 +256,7 @@ def interfaces():
 
 @pytest.fixture(scope='module')
 def topics():
-    """Return the topics that the nodes publish, as they are named without a namespace, by type."""
+    """Return the topics that the nodes publish, without a namespace, by type."""
     from support import outside
 
     outside.load('rclpy')

@@ -130,7 +130,8 @@ def test_all_terms_are_used():
     assert terms() <= used, sorted(terms() - used)
 
 
-# -- what was replaced ----------------------------------------------------------------------------
+# -- replaced names
+# ----------------------------------------------------------------------------------
 
 
 def identifiers(cell):

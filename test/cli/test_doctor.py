@@ -27,7 +27,7 @@ def broken(tmp_path):
 
 @pytest.fixture(autouse=True)
 def good_machine(monkeypatch):
-    """So that what is found depends on the robot alone."""
+    """Make the findings depend on the robot only."""
     from rbd_ros.doctor.findings import Finding
 
     monkeypatch.setattr('rbd_ros.cli.doctor.check_machine', lambda: [Finding('ok', 'it', 'fine')])

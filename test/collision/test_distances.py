@@ -78,7 +78,7 @@ LIMIT = '<limit lower="-0.5" upper="0.6" effort="10" velocity="10"/>'
 MIMIC = LIMIT + '<mimic joint="open" multiplier="-0.7" offset="0.1"/>'
 
 
-# -- what they are
+# -- definition
 
 
 @every_robot

@@ -91,7 +91,7 @@ def test_standing_or_moving_it_starts_at_the_same_place(arm, floating):
     found = sorted(zip(both.pairs, both.distances(q).distance))
     there = sorted(zip(alone.pairs, alone.distances(np.zeros(6)).distance))
     between = [
-        # The base of the first one meets only what moves.
+        # The base of the first one collides with movable ones only.
         [each for each in every if each[0] in alone.pairs and each[0][1].startswith('other/')]
         for every in (found, there)
     ]

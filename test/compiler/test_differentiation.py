@@ -142,7 +142,7 @@ def test_by_a_constant_derivatives_are_zero(way):
 
 @every_way
 def test_an_inner_node_may_be_taken_as_independent(way):
-    """The adjoint stops there, and what lies below does not count."""
+    """The adjoint stops there, and its operands do not count."""
     graph, (x, y), _ = trace(lambda x: [], 2)
     inner = sin(x) * y
     rows = way(graph, [inner * inner + x * inner], [x, inner])
@@ -194,7 +194,7 @@ def test_a_direction_takes_signs_of_inputs_and_leaves_constants_out():
     assert along([x, -y, 3.0], [2.0, 5.0, 1.0]) == {x.number: 2.0, y.number: -5.0}
 
 
-# -- what it costs
+# -- cost
 
 
 def test_derivatives_reuse_the_sines_and_cosines():

@@ -52,13 +52,13 @@ def nested(x):
 
 
 def below_a_choice(x):
-    """Return a choice within a branch that is itself chosen, over what may be singular."""
+    """Return a choice within a branch of another choice, with singular operands."""
     angle = where_positive(x[0], 1.0 / x[0], x[1])
     return where_positive(x[1], sin(angle) / x[1], cos(angle) * root(-x[1]))
 
 
 def also_without(x):
-    """Return what a branch uses is needed by the output in any case."""
+    """Return an output that needs an operand of a branch in any case."""
     half = root(2.0 + x[1])
     return where_positive(x[0], half / x[0], x[0]) + 2.0 * half
 

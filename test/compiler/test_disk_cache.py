@@ -37,7 +37,7 @@ def traced(monkeypatch):
 
 
 def entries(folder):
-    """Return the entries of kernels; what does calls for all of them has one, too."""
+    """Return the entries of kernels, without that of the call routine."""
     return [path for path in all_entries(folder) if not path.name.startswith('call-')]
 
 

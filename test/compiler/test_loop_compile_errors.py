@@ -101,7 +101,7 @@ def as_c99(top):
 
 
 def made(tmp_path, body, end='    return 0\n', head=HEAD):
-    """Return the entry point with these statements, of a file of its own.
+    """Return the entry point with some statements, from a separate file.
 
     And the line where they begin.
     """

@@ -229,7 +229,7 @@ def problem_with_rows(rng, contacts, ratio=10.0):
 
 
 def test_a_problem_is_scaled_where_it_lies():
-    """In machine code, in a larger space, as NumPy does it for a space of its own."""
+    """Machine code scales it in a larger space as NumPy does in an exact one."""
     rng = np.random.default_rng(7)
     still = friction_problem(np.zeros((4, 4)), np.zeros(4), [0.5])
     smooth = random_contacts(rng, 2, 6)
@@ -265,7 +265,7 @@ def test_a_problem_is_scaled_where_it_lies():
 
 @pytest.mark.parametrize('method', [COMBINED, SWEEPS_ALONE])
 def test_one_space_serves_problems_of_any_size(method):
-    """To the bit as in a space of their own; what is not theirs is neither read nor written."""
+    """Results are bitwise those in an exact space; other memory is neither read nor written."""
     rng = np.random.default_rng(6)
     n, m = 7, 5
     room = allocate(FrictionSpace, N=3 * n + m, n=n, m=m)

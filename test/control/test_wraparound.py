@@ -82,7 +82,7 @@ def law_of(arm, feedback, **options):
 @pytest.mark.parametrize('feedback', FEEDBACKS)
 @pytest.mark.parametrize('turns', [1, 1000, 150_000])
 def test_turns_change_no_torque(arm, rng, feedback, feedforward, turns):
-    """A position of 1e6 rad is known to 1e-10 rad; the gains make of that what they make of it."""
+    """A position of 1e6 rad is known to 1e-10 rad; the gains amplify that."""
     law = law_of(arm, feedback, feedforward=feedforward)
     q, v, vd, ad = rng.normal(size=(4, 6))
     qd = q + rng.uniform(-1.0, 1.0, size=6)
@@ -148,7 +148,7 @@ def test_hand_guiding_holds_through_the_wrap(arm):
 
 
 class Loop:
-    """A motion with states every 10 ms, and what it desired."""
+    """A motion with states every 10 ms, and its desired positions."""
 
     def __init__(self, robot, at):
         self.motion, self.names = DesiredMotion(robot), robot.joint_names

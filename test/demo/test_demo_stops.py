@@ -36,7 +36,7 @@ def test_stopped_at_any_time_it_leaves_nothing_running(start, stage, number):
 
 
 def test_two_demos_at_once_do_not_meet(start, tmp_path):
-    """Each takes a domain of its own; otherwise the arms would get each other's torques."""
+    """Each takes a separate domain; otherwise the arms would receive each other's torques."""
     first = start('two_link_arm', '--no-plot')
     first.wait_for('are running')
     domains, own = set(), int(os.environ.get('ROS_DOMAIN_ID') or 0)

@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def run(name, *arguments):
-    """Return what an example prints."""
+    """Return the output of an example."""
     environment = {**os.environ, 'PYTHONPATH': python_path()}
     command = [sys.executable, str(ROOT / 'examples' / f'{name}.py'), *arguments]
     return subprocess.run(

@@ -120,7 +120,7 @@ def test_an_arm_moves_as_in_the_simulator(tmp_path, name, integrator):
     running = Running(tmp_path, make_fmu(robot, 1e-3, integrator))
     simulator = Simulator(robot, 1e-3, integrator)
     worst = worst_difference(robot, running.instance(), simulator, 2000, 20.0)
-    # What is left is rounding (kernels fuse products with sums, C does not), grown in 2 s.
+    # The difference is rounding (kernels fuse products with sums, C does not), grown in 2 s.
     assert worst < 1e-9
     assert simulator.status.limit_steps + simulator.status.velocity_clamped_steps > 0
     assert np.isfinite(state(simulator)).all()

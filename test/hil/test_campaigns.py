@@ -167,7 +167,7 @@ def test_an_interrupted_campaign_loses_and_doubles_no_run(path, tmp_path):
     assert len(done) == 6
     seen = []
     Campaign(str(path), part).execute(8, 1, lambda *progress: seen.append(progress))
-    assert seen[0] == (5, 8)  # what was whole was not done again
+    assert seen[0] == (5, 8)  # complete runs were not repeated
     assert (part / 'runs.csv').read_bytes() == (whole / 'runs.csv').read_bytes()
     seen.clear()
     Campaign(str(path), part).execute(8, 1, lambda *progress: seen.append(progress))

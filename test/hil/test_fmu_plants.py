@@ -146,7 +146,7 @@ def test_a_foreign_plant_moves_and_its_limits_hold(tmp_path, version):
 
 
 def test_a_plant_begins_where_the_trajectory_does_or_is_rejected(tmp_path):
-    # Positions count from the first step on, so what is set before it is seen at the start.
+    # Positions count from the first step on, so earlier settings are in the start values.
     write_unit(tmp_path / 'masses.fmu', '3.0', PLANT, MASSES)
     (tmp_path / 'push.py').write_text(PUSH)
     content = {

@@ -240,7 +240,7 @@ def test_a_recording_is_replayed_bitwise(recorded):
 
 
 def rewritten(path, target, change):
-    """Return the recording with other messages: `change` returns what stands instead of each."""
+    """Return the recording with other messages: `change` returns the replacement of each."""
     reader = McapReader(path)
     list(reader)
     with McapWriter(target, ROS2) as file:
@@ -327,7 +327,7 @@ def test_a_file_cut_off_anywhere_is_replayed_as_far_as_it_goes(recorded, tmp_pat
         notes.append(reader.note)
     assert counts == sorted(counts) and counts[-1] == whole == counts[-2]
     assert all('ends too early' in note for note in notes[:-1]) and notes[-1] == ''
-    # Up to the last whole chunk: what is lost is no more than one.
+    # Up to the last complete chunk: at most one is lost.
     with path.open('rb') as stream:
         chunks = mcap.make_reader(stream).get_summary().chunk_indexes
     assert len(chunks) > 3

@@ -366,7 +366,7 @@ def test_a_controller_that_fails_ends_the_run_and_is_reported(tmp_path, name, op
     suite = ElementTree.fromstring(junit(scenario, run, verdict))
     assert suite.get('failures') == str(sum(case.find('failure') is not None for case in suite))
     assert suite[0].find('failure').get('message') == run.failure
-    # What was wrong with the robot is not, the next time.
+    # A fault of the robot ends with its run.
     plant = bench._plant(())
     assert np.array_equal(plant.model.effort, scenario.robot.effort_limits)
 
@@ -472,7 +472,7 @@ def test_the_examples_pass_and_are_reported(path, tmp_path, capsys):
     assert numbers['passed'] and numbers['steps'] == 5000
     assert main(['hil', str(path), '--report', str(tmp_path / 'again')]) == 0
     again = json.loads((tmp_path / 'again' / 'result.json').read_text())
-    # What is measured in real time is another one each time.
+    # Real-time measurements differ each time.
     for key in ('state_to_command', 'state_to_command_jitter'):
         assert again['timing'].pop(key).keys() == numbers['timing'].pop(key).keys()
     assert again == numbers

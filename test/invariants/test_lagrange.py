@@ -121,7 +121,7 @@ def test_both_lagrangians_agree(name):
 @pytest.mark.seed('BL01', kind='full')
 @every_robot
 def test_accelerations_depend_on_the_state_and_the_forces_alone(name):
-    """Not on the time, nor on what was asked before: the same bits in any order.
+    """They depend neither on time nor on earlier calls: the same bits in any order.
 
     The implicit form F(q, v, a, tau) = ID(q, v, a) - tau is zero there.
     """

@@ -1,9 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Launch files without processes: what they declare, and what they would start.
-
-Where launch is not installed, a small stand-in takes its place.
-"""
+"""Launch files without processes: their declarations, and the processes that they would start."""
 
 from dataclasses import dataclass, field
 import importlib.util
@@ -38,7 +35,7 @@ class Started:
 
 @dataclass
 class Machine:
-    """A machine with some ROS packages, and a user who launches files on it."""
+    """A machine with some ROS packages, for launching files."""
 
     patch: Any
     folder: Path

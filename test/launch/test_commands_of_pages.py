@@ -30,7 +30,7 @@ LOOKING = 20.0  # for a node, by commands that do not find it at once [s]
 MOVED = 1e-3  # what counts as a motion [rad]
 REACHED = 1e-3  # how near its goal a motion ends with the defaults, as the pages say [rad]
 ARM = ROOT / 'urdf' / 'six_axis_arm.urdf'
-DROPPED = 'the trajectory is dropped'  # what a node says that a busy machine kept states from
+DROPPED = 'the trajectory is dropped'  # message of a node about lost states on a busy machine
 ATTEMPTS = 5  # at a motion that is lost
 
 ELSEWHERE = {
@@ -244,7 +244,7 @@ def observed(tmp_path):
     (tmp_path / 'controllers.yaml').write_text(
         controllers.replace('effort_trajectory_controller', 'arm_controller')
     )
-    for folder in ('urdf', 'config'):  # what a checkout has
+    for folder in ('urdf', 'config'):  # content of a checkout
         shutil.copytree(ROOT / folder, tmp_path / folder)
     with Ros(tmp_path) as ros:
         yield Observed(ros, tmp_path)
@@ -263,7 +263,7 @@ def namespace(command):
 
 
 def topic(command, name):
-    """Return where a node publishes what it calls `name`."""
+    """Return the topic of a node by its name in the node."""
     moved = [word.partition(':=')[2] for word in command.words if word.startswith(f'{name}:=')]
     return moved[0] if moved else f'{namespace(command)}/{name}'
 
@@ -379,9 +379,9 @@ def until_it_hears(command, shell, observed):
 
 
 def run(command, observed, states):
-    """Run a command that ends, or listens, beside what it is meant for.
+    """Run a command that ends, or subscribes, with the processes that it is for.
 
-    A motion that is lost is asked for again, as a user would.
+    A lost motion is requested again, as by a user.
     """
     for attempt in range(ATTEMPTS):
         dropped = observed.dropped()

@@ -20,7 +20,7 @@ DOMAIN = 68
 
 
 def saved(folder):
-    """Save all files, as a reader does who has read to the end."""
+    """Save all files of the tutorial."""
     for name in (FIRST, NAME):
         for step in steps(name):
             if isinstance(step, Save):

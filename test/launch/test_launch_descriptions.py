@@ -80,7 +80,8 @@ def test_arguments_of_several_nodes_are_described_for_each(machine):
     assert 'inverse_dynamics:' in text and 'gravity_compensation:' in text
 
 
-# -- what is started ------------------------------------------------------------------------------
+# -- started processes
+# -------------------------------------------------------------------------------
 
 
 def test_bringup_starts_simulator_and_controller(machine):

@@ -32,7 +32,7 @@ right:
 /**/hand:
   ros__parameters: {joints: [finger]}
 """
-#: Nodes, and what they get of that file in the namespace left.
+#: Nodes, and their parameters of that file in the namespace left.
 EXPECTED = {
     ('controller_manager', '/left'): {'update_rate': 500, 'arm.type': 'a/A'},
     ('arm', '/left'): {

@@ -24,7 +24,7 @@ LOOKING = 20.0  # for a topic, by commands that do not find it at once [s]
 NOT_YET = 'does not appear to be published yet'
 READY = ('ready after', 'torque: publishing', 'robot ')  # what nodes say when they run
 INSTALLS = ('sudo',)
-# What makes simulator and torque node wait for each other, however busy the machine is.
+# Parameters by which simulator and torque node wait for each other, on any machine.
 WAITING = {
     'rbd_ros.nodes.simulator': {'lockstep': 'stamp'},
     **dict.fromkeys(
@@ -33,7 +33,7 @@ WAITING = {
     ),
 }
 IN_LOCKSTEP = ('gravity_compensation', 'feedforward')  # the controller of the other is no node
-LATE = 'over-run'  # what a simulator says that has no time for its steps
+LATE = 'over-run'  # message of a simulator that is too slow
 ATTEMPTS = 3
 
 
@@ -82,7 +82,7 @@ def test_a_tutorial_works_as_documented(name, with_ros2, tmp_path):
 
 
 def read(name, with_ros2, folder, domain, for_good):
-    """Do what a tutorial says; False if the machine was too busy for what it shows to be true."""
+    """Follow a tutorial; return False if the machine was too busy for its output."""
     for step in steps(FIRST):
         if isinstance(step, Save):
             (folder / step.name).write_text(step.text)

@@ -55,7 +55,7 @@ GROUPS = {
 
 
 def corners_of(parts):
-    """Return the corners of all triangles, (N, 3, 3), in an order of their own."""
+    """Return the corners of all triangles, (N, 3, 3), in a canonical order."""
     every = np.concatenate([part.vertices[part.corners] for part in parts])
     return np.array(sorted(every.tolist()))
 
@@ -197,7 +197,7 @@ def test_polygons_and_negative_numbers_of_obj_files(tmp_path):
     assert_allclose(triangles_inertia(triangles).mass, 8.0)
 
 
-#: Files that nothing can be made of, and what is said.
+#: Invalid files, and their messages.
 DAMAGED = [
     ('a.stl', b'', 'neither a text STL file nor a complete binary one'),
     ('a.stl', b'x' * 200, 'neither a text STL file nor a complete binary one'),

@@ -35,9 +35,9 @@ every_text = pytest.mark.parametrize('text', texts().values(), ids=texts().keys(
 
 
 def locked_pair(text, floating, seed):
-    """Return a robot, one with about half of its joints locked, a state, and what is left of it.
+    """Return a robot, one with about half of its joints locked, and a state.
 
-    :return: the robots, q, what of q and of v the joints have that are left
+    :return: the robots, q, masks of q and of v of the remaining joints
     """
     whole = interpreted(load_urdf(text, floating_base=floating))
     rng = np.random.default_rng(seed)

@@ -114,7 +114,7 @@ TEXTS = originals()
 
 
 def outcome(document, **options):
-    """Load the document; what may happen is a model or a ModelError with a cure."""
+    """Load the document; return a model or a ModelError with a cure."""
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         try:

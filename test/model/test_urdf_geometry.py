@@ -171,7 +171,7 @@ def test_colors_are_those_of_the_materials():
     named = '<material name="red"/>'
     assert colors(RED, '', named)[0] == [(1.0, 0.0, 0.0, 0.5), None, (1.0, 0.0, 0.0, 0.5)]
     assert colors(named, known=RED) == ([(1.0, 0.0, 0.0, 0.5)], ())
-    # What stands with the shape goes before what has its name.
+    # An explicit material of the shape precedes one of the same name.
     blue = '<material name="red"><color rgba="0 0 1 1"/></material>'
     assert colors(blue, named, known=RED)[0] == [(0.0, 0.0, 1.0, 1.0), (1.0, 0.0, 0.0, 0.5)]
     assert colors(named) == ([None], ())

@@ -19,7 +19,7 @@ BOMB = (
 EXTERNAL = '<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot name="&x;"/>'
 PARAMETER = '<!DOCTYPE r [<!ENTITY % p SYSTEM "http://localhost/x"> %p;]><robot name="r"/>'
 
-# what is wrong: (document, words of the message)
+# error: (document, words of the message)
 DOCUMENTS = {
     'empty string': ('', ['empty', 'path']),
     'blanks': (' \n\t', ['empty']),

@@ -28,7 +28,7 @@ def load():
         raise RuntimeError(f'fault in {FAULT}')
 
     class FailingReference(MeasuredPosition):
-        """A reference that fails after some states, each of which it is asked for."""
+        """A reference that fails after some states."""
 
         states = 0
 

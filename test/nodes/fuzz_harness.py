@@ -19,7 +19,7 @@ _STAMP = struct.Struct('<iI').unpack_from
 DEPTH = 2000  # of the queues at either end
 AHEAD = 1500  # messages on their way
 BATCH = 100  # messages between two looks at what came back
-END = 10.0  # without progress when all was sent; nodes say once a second what they have taken [s]
+END = 10.0  # without progress after the last message; nodes report their counts once a second [s]
 REQUESTS_AT_ONCE = 8  # the queue of a service holds ten
 MAX_KEPT = 5  # violations of a kind that are kept
 
@@ -76,7 +76,7 @@ class Sender:
         return count
 
     def described(self):
-        """Return what is on its way, for the one who looks for what did harm."""
+        """Return the messages in transit, to find a harmful one."""
         text = f'{self.stream.name}: {self.sent} sent, {self.taken} taken'
         return (
             f'{text}, the last was {self.stream.described(self.sent - 1)}' if self.sent else text
@@ -98,7 +98,7 @@ class Companion(Sender):
 
 
 class Afterwards:
-    """Leader of those who come when all messages have been taken.
+    """Leader of the streams that follow when all messages have been taken.
 
     :param senders: of the messages
     :param share: of the messages that is enough
@@ -122,7 +122,7 @@ class Requester:
     :param check: looks at the answer: check(number, request, response)
     :param count: how many
     :param leader: a sender, or another requester
-    :param together: requests that follow each other whether the leader goes on or not
+    :param together: requests that follow each other without waiting for the leader
     """
 
     def __init__(self, client, request, check, count, leader, together=1):
@@ -160,7 +160,7 @@ class Requester:
 
 
 class Listener:
-    """Takes what comes on a topic, and hands the bytes on."""
+    """Subscriber of a topic that passes the bytes on."""
 
     def __init__(self, subscription, use):
         self._subscription, self._use = subscription, use
@@ -182,7 +182,7 @@ class Outputs:
     All of a topic must be alike but for time and numbers, so only the first is taken to pieces.
 
     :param name: of the topic
-    :param first: what a message must look like, as a Packer
+    :param first: required layout of a message, as a Packer
     :param largest: for each field with numbers, the largest that each may be, or None: any finite
     :param stamped: whether it begins with a time stamp
     """
@@ -235,7 +235,7 @@ def resident(process):
 
 
 class Flood:
-    """Everything that is sent and heard while it goes on.
+    """All senders and subscribers of a flood.
 
     :param rigs: nodes under attack; each has `senders`, `requesters`, `listeners` and `process`
     """
@@ -251,7 +251,8 @@ class Flood:
         while True:
             rigs = [rig for rig in self._rigs if rig.alive()]
             moved = 0
-            # Side by side: the slowest gets the processor, and is not left to go on alone.
+            # In parallel: the slowest stream gets the processor, and does not run alone at the
+            # end.
             slowest = min((s.sent for rig in rigs for s in rig.senders if s.leads), default=0)
             for rig in rigs:
                 for sender in rig.senders:

@@ -238,7 +238,7 @@ def string(text):
 
 
 def spoiled(data, rng):
-    """Return something that once was a message; of no less than four bytes.
+    """Return a damaged message; of no less than four bytes.
 
     What is shorter than that the middleware itself gives up, and a reliable writer then waits for
     ever for its arrival, so that nothing comes through any more.
@@ -298,7 +298,7 @@ class Stream:
         return self._chunk(number // CHUNK)[number % CHUNK][1]
 
     def kind(self, number):
-        """Return the kind of a message, for those who look for what did harm."""
+        """Return the kind of a message, to find a harmful one."""
         return self._chunk(number // CHUNK)[number % CHUNK][0]
 
     def described(self, number):
@@ -545,7 +545,7 @@ def effort_commands(seed):
 
 
 def external_wrenches(seed):
-    """Return the forces and torques on the links of the two-link arm, and on what is around it."""
+    """Return the forces and torques on links of the two-link arm, and on objects around it."""
     pushed = (*LINKS, *OBJECTS)
 
     def legal(rng, number):
@@ -569,7 +569,7 @@ def external_wrenches(seed):
 
 
 def clocks(seed):
-    """Return the simulated time: it goes on, jumps, and is none; never a time that a state has."""
+    """Return simulated times: regular, jumping and invalid ones, never that of a state."""
 
     def shown(rng, number, ahead=0):
         return clock(divmod(stamp_of(number) + ahead + 333_333, 10**9))

@@ -25,7 +25,7 @@ KINDS = {
 
 
 class ParameterRequests:
-    """Requests that change nothing: legal ones set what is set, all others must be rejected.
+    """Requests without effect: legal ones set present values, all others must be rejected.
 
     :param interface: of the node
     :param seed: of the whole test
@@ -49,7 +49,7 @@ class ParameterRequests:
         return SetParameters.Request(parameters=parameters)
 
     def check(self, number, request, response):
-        """Note an answer that is not what is owed to request `number`."""
+        """Record a response that is wrong for request `number`."""
         if len(response.results) != len(request.parameters):
             self._note(number, f'{len(response.results)} results')
             return
@@ -109,7 +109,7 @@ def _number(value):
 
 
 def verbs(number):
-    """Pause, step or reset; time goes on after every `PAUSES` requests to pause."""
+    """Pause, step or reset; time continues after every `PAUSES` requests to pause."""
     return {
         'pause': SetBool.Request(data=(number + 1) % PAUSES != 0),
         'step': Trigger.Request(),

@@ -74,7 +74,7 @@ class Controller:
         self._commands.publish(bytes(self._writer.data()))
 
     def stands_still(self, seconds=0.5):
-        """Return whether no new state comes for a while; what does come is as old as the last."""
+        """Return whether no new state arrives for a while, only repetitions of the last."""
         end = time.monotonic() + seconds
         while time.monotonic() < end:
             data = self.take()
@@ -85,7 +85,7 @@ class Controller:
 
     def values(self):
         """Return the counts of diagnostics that were published from now on."""
-        self.ros.spin(0.3)  # what is under way is older
+        self.ros.spin(0.3)  # drop messages in transit
         since = len(self.ros.diagnostics)
 
         def newest():

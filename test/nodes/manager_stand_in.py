@@ -1,27 +1,26 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for ros2_control_node with hardware by topics; run as a process of its own.
+"""Stand-in for ros2_control_node with hardware by topics, as a separate process.
 
 Each contract was checked against the source (branches jazzy; main of the hardware interface):
 
-loop        controller_manager/src/ros2_control_node.cpp, main(): wait_until_started(), then
-            sleep_for(1 / update_rate), then a sleep of one period of real time, then for ever
-            read(), update(), write() at now() of the clock, and sleep_until(previous + period)
-            (sleeping_policies.cpp, sleep_for_sim_time())
-sleep       rclcpp/src/rclcpp/clock.cpp, Clock::sleep_until(): compares now() and waits for a
-            jump of the clock, without a lock against one in between; wait_until_started(): until
-            the first time that is not zero. When time goes back, it sleeps on
-clock       rclcpp/src/rclcpp/time_source.cpp: best effort, depth 1, in a thread of each node;
-            rcl_set_ros_time_override() notifies sleepers only of another time
-hardware    joint_state_topic_hardware_interface.cpp: a node of its own in the executor takes the
-            newest state in its callback; read() copies it; write() publishes the commands of all
-            joints, NaN without a controller, unless they are within
+loop controller_manager/src/ros2_control_node.cpp, main(): wait_until_started(), then sleep_for(1 /
+            update_rate), then a sleep of one period of real time, then for ever read(), update(),
+            write() at now() of the clock, and sleep_until(previous + period)
+            (sleeping_policies.cpp, sleep_for_sim_time()) sleep rclcpp/src/rclcpp/clock.cpp,
+            Clock::sleep_until(): compares now() and waits for a jump of the clock, without a lock
+            against one in between; wait_until_started(): until the first time that is not zero.
+            When time goes back, it sleeps on clock rclcpp/src/rclcpp/time_source.cpp: best effort,
+            depth 1, in a thread of each node; rcl_set_ros_time_override() notifies sleepers only
+            of another time hardware joint_state_topic_hardware_interface.cpp: a separate node in
+            the executor takes the newest state in its callback; read() copies it; write()
+            publishes the commands of all joints, NaN without a controller, unless they are within
             trigger_joint_command_threshold of the states (-1: always); their stamp is the time of
-            that node's own clock, which may lag behind
-activation  controller_manager.cpp, update() -> manage_switch(): controllers get active in a cycle;
-            resource_manager.cpp, write(): only active hardware writes
-trajectory  joint_trajectory_controller.cpp, validate_trajectory_msg(): one that ends in the past
-            is rejected; trajectory.cpp, sample(): from the state at its arrival to its first point
+            that node's own clock, which may lag behind activation controller_manager.cpp, update()
+            -> manage_switch(): controllers get active in a cycle; resource_manager.cpp, write():
+            only active hardware writes trajectory joint_trajectory_controller.cpp,
+            validate_trajectory_msg(): one that ends in the past is rejected; trajectory.cpp,
+            sample(): from the state at its arrival to its first point
 
 A real one (controller_manager 4.46.0, joint_trajectory_controller 4.42.1, the hardware interface
 1.1.0, rclcpp 28.1.6, Fast DDS) ran in lockstep with the simulator and in the bench, with and
@@ -51,7 +50,7 @@ LATE_CYCLES = 3  # of controllers that have just become active
 
 
 class SimulatedTime:
-    """Clock of a node, with a thread of its own."""
+    """Clock of a node, with a separate thread."""
 
     def __init__(self):
         self.changed, self.now = threading.Condition(), 0

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Node processes and a test node beside them, alone in a ROS domain of this machine.
 
-Each test module has a `Ros` of its own. Everything waits for a condition with a generous limit; no
+Each test module has a separate `Ros`. Everything waits for a condition with a generous limit; no
 test depends on how long something took.
 """
 

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Helpers of the adversarial node tests: rigs in lockstep, raw bytes, floods, their own laws.
 
-A rig is a node in a namespace of its own, so that several can share a domain. States carry stamps
-that no two of them share, so a test knows which state a torque answers.
+A rig is a node in a separate namespace, so several can share a domain. States carry stamps that no
+two of them share, so a test knows which state a torque answers.
 """
 
 import itertools
@@ -115,7 +115,7 @@ class Torque:
 
 
 class TorqueRig:
-    """A torque node in a namespace of its own, a publisher of its states, and what it sends."""
+    """A torque node in a separate namespace, a publisher of its states, and its output."""
 
     def __init__(self, ros, module, namespace, parameters=None, arguments=(), wait=True):
         self.ros, self.namespace = ros, namespace
@@ -141,7 +141,7 @@ class TorqueRig:
     # -- torques ----------------------------------------------------------------------------------
 
     def answer(self, position=POSE, velocity=REST, names=NAMES):
-        """Return the torque that answers a state with a stamp of its own, (n,)."""
+        """Return the torque that answers a state with a new stamp, (n,)."""
         message = joint_state(names, position, velocity)
         return self.answer_to(self._stamped(message), self._stamp)
 
@@ -157,7 +157,7 @@ class TorqueRig:
         return self.answer(position, velocity)
 
     def _stamped(self, message):
-        """Return the bytes of a message with a stamp of its own."""
+        """Return the bytes of a message with a new stamp."""
         self._stamp = max(time.time_ns(), self._stamp + 1_000_000)
         message.header.stamp.sec, message.header.stamp.nanosec = divmod(self._stamp, 1_000_000_000)
         return serialize_message(message)

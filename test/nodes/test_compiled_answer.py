@@ -66,7 +66,7 @@ class Side:
 
 
 class Compiled(Side):
-    """What a node does."""
+    """Operations of a node."""
 
     def __init__(self, robot, *given):
         super().__init__(robot, *given[:5])

@@ -25,7 +25,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import INTERFACE
 
 
 class Ports:
-    """Ports that keep what is sent, and give what they were given."""
+    """Ports that store sent messages, and return given ones."""
 
     def __init__(self):
         self.commands, self.wrenches, self.states = deque(), deque(), []

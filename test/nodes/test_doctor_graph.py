@@ -32,7 +32,7 @@ from rbd_ros.doctor.graph_reading import _endpoint
 
 
 class Answering:
-    """Nodes that answer requests, in a thread of their own."""
+    """Nodes that answer requests in a separate thread."""
 
     def __init__(self, context, nodes):
         self._executor = SingleThreadedExecutor(context=context)

@@ -86,7 +86,7 @@ class Sent:
 
 
 class Rig:
-    """The node, and a robot that does exactly what is desired, or stays where it is.
+    """The node, and a robot that follows the desired motion exactly, or stays at rest.
 
     Its time waits for the node: a state is at most STEP later than the last desired state that it
     is from. On a machine that is busy it would lag behind by as long as messages take there.
@@ -158,7 +158,7 @@ class Rig:
         self.ros.until(lambda: abs(self.position()[0] - POSE[0]) > 0.01, 'a motion')
 
     def until_at(self, goal):
-        """Wait until the robot, which lags behind what is desired, is at a goal."""
+        """Wait until the robot, which lags behind the desired motion, is at a goal."""
         self.ros.until(lambda: self.at == pytest.approx(goal, abs=1e-3), 'the goal')
 
     def until_at_rest(self):
@@ -253,7 +253,7 @@ def test_some_of_the_joints_may_be_given_if_that_is_allowed(rig):
 
 @pytest.fixture
 def groups(rig):
-    """Return the robot as two groups of one joint each, which does what is desired."""
+    """Return the robot as two groups of one joint each, which follow the desired motion."""
     rig.ros.set_parameter(NODE, 'allow_partial_trajectory', True)
     rig.moving = True
     return rig

@@ -36,7 +36,7 @@ CYCLES = 300
 
 
 class Recording:
-    """`hil_record` in a process of its own."""
+    """`hil_record` in a separate process."""
 
     def __init__(self, ros, path, namespace, *words):
         self._ros = ros
@@ -242,7 +242,8 @@ def test_a_world_around_the_robot_is_replayed_too(controller, tmp_path):
     assert replay_node(tmp_path / 'w.mcap').identical
 
 
-# -- what cannot be replayed ----------------------------------------------------------------------
+# -- recordings without replay
+# -----------------------------------------------------------------------
 
 
 def rewritten(path, target, change=lambda topic, data: [data], about=lambda values: values):

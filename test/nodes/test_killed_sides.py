@@ -30,7 +30,7 @@ def kill(ros, process):
 
 
 class Sides:
-    """Both nodes, and what they send."""
+    """Both nodes, and their messages."""
 
     def __init__(self, ros, module):
         self.ros, self.module = ros, module

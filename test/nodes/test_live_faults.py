@@ -27,7 +27,7 @@ def controller(ros):
 
 
 def request(arm, text, words=None):
-    """Set faults, and wait until diagnostics show them, or say what else."""
+    """Set faults, and wait until diagnostics show them or other words."""
     since = len(arm.ros.diagnostics)
     result = arm.ros.set_parameters(arm.name, faults=text)[0]
     assert result.successful, result.reason

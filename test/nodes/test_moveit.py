@@ -88,7 +88,7 @@ def action(tmp_path_factory):
 
 @pytest.fixture(scope='module')
 def robot(ros):
-    """Yield the node, and a robot that does exactly what is desired: its position by joint."""
+    """Yield the node, and a robot that follows exactly: its position by joint."""
     urdf = str(resource_path('urdf', 'two_finger_gripper.urdf'))
     (launch,) = re.findall(r'bringup\.launch\.py (.*)', PAGE)
     given = dict(each.split(':=') for each in launch.split())

@@ -129,7 +129,7 @@ def torques_go_on(rig, flood, at_least=3):
 
 
 def withstands(rig, publisher, data, rate=RATE):
-    """Torques go on in a flood, and come to their last when states end in the midst of it."""
+    """Check that torques continue in a flood, and end with the last one when states end."""
     with Repeat(publisher, [data], rate) as flood:
         with states_at(rig):
             rig.ros.until(lambda: rig.torques and rig.torques[-1].effort.any(), 'torques')
@@ -200,7 +200,7 @@ def test_many_changes_are_shown_a_few_times_a_second(rig):
 
 
 def test_a_flood_of_bad_states_alone_ends_with_the_last_command(rig):
-    """There is no pause in which a watchdog without a thread of its own could look."""
+    """There is no pause in which a watchdog without a thread could check."""
     with states_at(rig):
         rig.ros.until(lambda: rig.torques and rig.torques[-1].effort.any(), 'torques')
     with Repeat(rig.more_states, [state_bytes(['shoulder'] * 1000)], 2000.0):

@@ -71,7 +71,7 @@ pytestmark = pytest.mark.slow
 
 REQUESTS = 0.01  # requests for each service, and descriptions, as a part of the messages
 SHARE_TAKEN = 0.99  # of the messages that were sent
-MAX_LINES = 300  # of a log, besides what its time allows
+MAX_LINES = 300  # of a log, besides those allowed by its duration
 MAX_LINES_A_SECOND = 1.0  # each matter is logged once in some seconds at most
 MAX_GROWTH = 60e6  # of resident memory between a quarter of the flood and its end [bytes]
 OWN_LINE = re.compile(r'\[(?:DEBUG|INFO|WARN|ERROR|FATAL)\] \[([0-9.]+)\]')
@@ -81,7 +81,7 @@ POSE = (0.3, -1.1)
 
 
 class Target:
-    """A node under attack in a namespace of its own.
+    """A node under attack in a separate namespace.
 
     :param flood: what all targets share
     :param module: which node
@@ -111,7 +111,8 @@ class Target:
     def alive(self):
         return self.process.alive()
 
-    # -- what is sent and heard -------------------------------------------------------------------
+    # -- sent and received messages
+    # -------------------------------------------------------------------
 
     def sender(self, kind, topic, stream, taken):
         publisher = self._publisher(kind, topic)
@@ -145,7 +146,8 @@ class Target:
         """Return a number from the diagnostics of torque or simulation; 0 while there is none."""
         return self.values.get(key, 0.0)
 
-    # -- while it goes on -------------------------------------------------------------------------
+    # -- during the flood
+    # ------------------------------------------------------------------------------
 
     @property
     def sent_all(self):
@@ -178,7 +180,7 @@ class Target:
 
 
 class Attack(Flood):
-    """Three nodes, what is sent to them, and what they say."""
+    """Three nodes, messages to them, and their reports."""
 
     def __init__(self, ros, count, seed):
         self.ros, self.count, self.seed = ros, count, seed
@@ -347,7 +349,7 @@ class Attack(Flood):
 
 @pytest.fixture(scope='module')
 def attack(ros, request):
-    """Yield the whole flood; the tests look at what it left behind."""
+    """Yield the whole flood; the tests check the state after it."""
     attack = Attack(
         ros, request.config.getoption('--fuzz-messages'), request.config.getoption('--fuzz-seed')
     )
@@ -402,7 +404,8 @@ def test_trajectories_and_commands_went_on_in_between(attack):
     assert simulated.value('wrenches_accepted') > legal
 
 
-# -- what it left behind --------------------------------------------------------------------------
+# -- after the flood
+# ---------------------------------------------------------------------------------
 
 
 def test_diagnostics_report_rejected_messages(target):

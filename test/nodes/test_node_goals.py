@@ -70,7 +70,7 @@ class Rig:
         return np.abs(self._lockstep.run(0.3) - goal).max()
 
     def _go_on(self):
-        """Let the arm move on, in short pieces, and take what was reported."""
+        """Continue the motion of the arm in short pieces, and read the reports."""
         self._lockstep.run(0.02)
         self._ros.executor.spin_once(timeout_sec=0.0)
 

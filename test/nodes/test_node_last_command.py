@@ -71,7 +71,7 @@ def nothing_unsafe(request):
 
 
 def settled(rig, position, publish):
-    """Let `publish` go on until the torque of a position has been reached."""
+    """Repeat `publish` until the torque of a position is reached."""
     owed = gravity_of(position)
 
     def reached():

@@ -71,7 +71,8 @@ def nothing_unsafe(request):
         assert 'Traceback' not in rig.process.output()
 
 
-# -- parameters: what is reported acts ------------------------------------------------------------
+# -- parameters: reported values are effective
+# -----------------------------------------------------
 
 
 def declared(rig):
@@ -149,7 +150,7 @@ def legal_value(rng, parameter):
 
 
 def extreme_value(rng, parameter):
-    """At the very ends of what is legal, and just beyond."""
+    """Return a value at the limits of the legal range, or just beyond."""
     if parameter.scalar is not float:
         return legal_value(rng, parameter)
     ends = [

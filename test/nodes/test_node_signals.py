@@ -40,7 +40,7 @@ _namespaces = itertools.count()
 
 
 def until_handled(process, number=signal.SIGTERM):
-    """Wait until the process has a handler of its own for a signal."""
+    """Wait until the process has a handler for a signal."""
 
     def handled():
         assert process.alive(), process.output()

@@ -66,7 +66,7 @@ class Follower:
         return int(values.get('states_rejected', 0))
 
     def step(self, dt_ns=5_000_000, stamp=None, brief=False):
-        """Send a state, and wait until it is answered with what is then desired, or rejected.
+        """Send a state, and wait for the response with the desired motion, or the rejection.
 
         :param brief: whether to continue after a moment in any case
         """

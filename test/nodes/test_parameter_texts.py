@@ -142,7 +142,7 @@ def test_documented_values_are_accepted_in_a_file(context, node, tmp_path):
 
 
 def given(made, values):
-    """Return what is rejected of values that a node is given.
+    """Return the rejected values of a node.
 
     Lists that are not empty among them.
     """
@@ -163,7 +163,7 @@ def dump(made, names, path):
 
 
 def load(made, path):
-    """Return what is rejected of a file by `ros2 param load`, and how many parameters it has."""
+    """Return the rejections of a file by `ros2 param load`, and its number of parameters."""
     loaded = parameter_dict_from_yaml_file(str(path), target_nodes=['/a_node']).values()
     results = made.set_parameters([Parameter.from_parameter_msg(each) for each in loaded])
     return [each.reason for each in results if not each.successful], len(results)

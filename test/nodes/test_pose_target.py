@@ -26,7 +26,7 @@ HOME = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
 
 
 class Reference:
-    """Stands in for the reference: what is to be followed, and what was rejected."""
+    """Stand-in for the reference that records motions and rejections."""
 
     def __init__(self, arm):
         self.joint_names, self.desired_position = tuple(arm.joint_names), HOME

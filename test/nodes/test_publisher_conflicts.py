@@ -42,7 +42,7 @@ class Graph:
         return list(self.publishers)
 
     def event(self, subject, level, message, code):
-        """Take what is reported."""
+        """Record a report."""
         self.reported.append(message)
 
 

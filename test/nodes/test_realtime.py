@@ -43,7 +43,7 @@ def options(**given):
 
 
 def in_a_thread(work):
-    """Return the result of `work()` in a thread of its own, whose options end with it."""
+    """Return the result of `work()` in a separate thread, whose options end with it."""
     results = []
     thread = threading.Thread(target=lambda: results.append(work()))
     thread.start()

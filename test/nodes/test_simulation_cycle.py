@@ -23,7 +23,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import SIMULATOR_PARA
 
 
 class Recorder:
-    """Ports that keep what is sent, and give what they were given."""
+    """Ports that store sent messages, and return given ones."""
 
     def __init__(self):
         self.by_name, self.by_order, self.wrenches = deque(), deque(), deque()

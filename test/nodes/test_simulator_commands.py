@@ -21,7 +21,7 @@ NAMES = ROBOT.joint_names
 
 
 class DiagnosticsRecorder:
-    """Stands in for diagnostics: what was reported, in order."""
+    """Stand-in for diagnostics that records reports in order."""
 
     def __init__(self):
         self.codes = []

@@ -47,7 +47,7 @@ def seconds(time_stamp):
 
 
 class SimulatorRig:
-    """A simulator in a namespace of its own."""
+    """A simulator in a separate namespace."""
 
     _numbers = itertools.count()
 
@@ -82,7 +82,7 @@ class SimulatorRig:
         return messages
 
     def close(self):
-        """End it, and do not listen any more: what is left behind makes the tests slow."""
+        """End it and its subscriptions, which would slow the tests down."""
         self.process.stop()
         self.ros.processes.remove(self.process)
         for subscription in self._subscriptions:

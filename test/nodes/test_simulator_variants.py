@@ -34,7 +34,7 @@ BOX = """
 
 @pytest.fixture
 def start(ros):
-    """Start a simulator under a name of its own; it is gone after the test."""
+    """Start a simulator with a unique name, which ends after the test."""
     started = []
 
     def start_simulator(parameters, robot=TWO_LINK_ARM):

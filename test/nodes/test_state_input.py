@@ -44,7 +44,7 @@ def turning_arm():
 
 
 class Stream:
-    """Messages of one robot: mostly the next state, sometimes what a bad publisher would send."""
+    """Messages of one robot: mostly the next state, sometimes invalid ones."""
 
     def __init__(self, arm, rng, wraps=False):
         self._rng, self._names, self._wraps = rng, arm.joint_names, wraps

@@ -26,7 +26,7 @@ def arm():
 
 
 class Rig:
-    """The node, a publisher of trajectories, and what comes out."""
+    """The node, a publisher of trajectories, and its output."""
 
     def __init__(self, ros):
         self.ros = ros

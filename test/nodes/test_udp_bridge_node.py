@@ -95,7 +95,7 @@ def packet(state, torque, version=1, n=2):
 
 
 class Rig:
-    """The node, hand-made states of a two-link arm, and what comes of them."""
+    """The node, synthetic states of a two-link arm, and its responses."""
 
     def __init__(self, ros, **parameters):
         self.ros, self.port = ros, free_port()

@@ -79,7 +79,7 @@ class DiagnosticsRecorder:
 
 
 class WorldRecorder:
-    """Ports of the world that keep what is sent, and give what they were given."""
+    """Ports of the world that store sent messages, and return given ones."""
 
     def __init__(self):
         self.objects, self.frames, self.wrenches = [], [], []

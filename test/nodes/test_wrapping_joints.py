@@ -107,7 +107,7 @@ def test_a_jump_is_rejected_and_reported(ros):
 
 
 class WrappingRig(Rig):
-    """A robot that does exactly what is desired, and publishes it within +-pi."""
+    """A robot that follows the desired motion exactly, and publishes it within +-pi."""
 
     def _state(self):
         message = super()._state()

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Stands in for a controller manager with hardware by topics; run as a process of its own.
+"""Stand-in for a controller manager with hardware by topics, as a separate process.
 
 It does what joint_state_topic_hardware_interface/JointStateTopicSystem 1.1 does: sends the names
 of all joints of its tag, and values of those alone that have the command interface; takes each

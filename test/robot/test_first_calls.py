@@ -85,7 +85,7 @@ def flat(found):
 
 @lru_cache(maxsize=None)
 def results_of_first_calls(method):
-    """Return the result of each kind of call, on a robot of its own."""
+    """Return the result of each kind of call, on separate robots."""
     owner, names = {**LOADED, **PLAIN}[method]
     named = dict(zip(names, (Q, V, A)))
     return {

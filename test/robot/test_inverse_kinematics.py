@@ -183,7 +183,7 @@ def test_a_mimic_joint_follows_within_its_limits():
     assert_allclose(robot.upper_limits, 0.3)
 
 
-# -- what is asked for
+# -- tasks
 
 
 def test_position_alone_leaves_the_orientation_free(arm, tool):
@@ -250,7 +250,7 @@ def test_a_tolerance_that_is_met_earlier_takes_fewer_steps(tool):
     assert max(tight.position_error, tight.rotation_error) <= 1e-12
 
 
-# -- what is out of reach
+# -- unreachable poses
 
 
 def test_a_point_out_of_reach_is_missed_by_the_distance_beyond():

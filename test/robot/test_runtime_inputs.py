@@ -84,7 +84,7 @@ BEFORE, AFTER = inertias(1), inertias(2)
 
 @pytest.fixture(scope='module', params=[False, True], ids=['fixed base', 'floating base'])
 def robot(request):
-    """Return the robot as it is loaded; its inertias and gravity are given with each call."""
+    """Return the loaded robot, whose inertias and gravity are arguments of each call."""
     robot = Robot.from_urdf(urdf(BEFORE), floating_base=request.param)
     robot.floating = request.param
     return robot

@@ -45,7 +45,7 @@ def test_the_motion_continues_as_that_of_the_robot_with_them(arm, loaded, option
     for each in (simulator, other):
         each.step(tau, n=100)
     assert (simulator.q == other.q).all() and (simulator.v == other.v).all()
-    # And back: what was carried is gone.
+    # And back, without the payload.
     simulator.physics.change_inertias(arm)
     alone = Simulator(arm, **options)
     alone.reset(simulator.q, simulator.v)

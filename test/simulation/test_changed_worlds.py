@@ -14,7 +14,7 @@ WORLD = {
     'defaults': {'surface': {'friction': 0.5}},
     'objects': {
         'floor': {'type': 'plane'},
-        # The only one that needs machine code of its own, with the slider.
+        # The only one with separate machine code, with the slider.
         'post': {'type': 'cylinder', 'radius': 0.1, 'length': 1.0, 'xyz': [20, 0, 0.5]},
         'shelf': {'type': 'box', 'size': [1, 1, 0.1], 'xyz': [0, 5, 1]},
         'slider': {
@@ -42,7 +42,7 @@ def simulator():
 
 
 def everything(simulator):
-    """Return the state of robot and objects, and forces by who touches whom."""
+    """Return the state of robot and objects, and forces by pair."""
     objects = {
         name: (simulator.object_pose(name), simulator.object_velocity(name))
         for name in ('slider', 'roller', 'lying')
@@ -83,7 +83,7 @@ def test_contacts_of_other_objects_continue_when_an_object_is_removed(simulator)
     for each in (simulator, untouched):
         each.step(n=100)
     for name in ('roller', 'lying'):
-        # Each island of contacts is a problem of its own.
+        # Each island of contacts is a separate problem.
         np.testing.assert_allclose(
             simulator.object_pose(name), untouched.object_pose(name), atol=1e-13
         )

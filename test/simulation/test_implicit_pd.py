@@ -320,7 +320,8 @@ def test_servos_take_energy_away(integrator):
     assert before < 0.1 * start
 
 
-# -- with what else there is ----------------------------------------------------------------------
+# -- with other features
+# ---------------------------------------------------------------------------
 
 
 def test_friction_and_a_stop_beside_a_servo():
@@ -553,7 +554,7 @@ def test_an_impact_is_too_short_for_a_servo():
         while simulator.object_velocity('ball')[5] < 0.0 and simulator.time < 0.1:
             simulator.step()
         assert_allclose(simulator.object_velocity('ball')[5], 1.0, rtol=1e-3)
-        # 4 N s of the impact, less what the servo takes in what is left of the step.
+        # 4 N s of the impact, minus the impulse of the servo in the rest of the step.
         assert_allclose(simulator.v, [-2.0 + 0.5e-3 * effort], rtol=1e-3)
 
 

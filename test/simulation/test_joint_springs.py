@@ -59,7 +59,7 @@ def energy(subject, q, v):
     return sum(subject.energy(q, v)[:2]) + springs
 
 
-# -- what a robot has -----------------------------------------------------------------------------
+# -- description
 
 
 def test_springs_come_from_an_extension(tmp_path):

@@ -107,7 +107,7 @@ def about_base(wrench, T):
 
 
 def expected(simulator, name, outer):
-    """Return what a sensor must read about the base by the rate of momentum where the step begins.
+    """Return the expected wrench about the base, by the rate of momentum at the start of the step.
 
     :param outer: what acts on the links beyond it besides gravity, (6,)
     """

@@ -46,7 +46,8 @@ def arm():
     return Robot.from_urdf(ARM)
 
 
-# -- what is simulated ----------------------------------------------------------------------------
+# -- simulated model
+# --------------------------------------------------------------------------------
 
 
 def test_the_whole_is_the_robot_and_those_that_move(arm):
@@ -268,7 +269,7 @@ def test_two_free_balls_keep_their_momentum_in_a_collision(friction):
     for _ in range(200):
         simulator.step()
         assert np.abs(momentum(simulator) - before).max() < 1e-12
-    # They met, and what they lost is what the law says: e of the approach along the normal.
+    # After the impact, the loss follows the law: e of the approach along the normal.
     assert simulator.v[3] < 0.9
     assert kinetic(simulator) < 0.9 * energy
 
@@ -335,7 +336,7 @@ def test_forces_between_two_arms_are_equal_and_opposite(arm, stands):
                 if owner == 'robot' or not stands:
                     J = whole.frame(own if owner == 'robot' else name, 'base').jacobian(start)
                     expected += sign * J.T @ wrench
-        # What is left is friction of the joints.
+        # The remainder is friction of the joints.
         rest = np.abs(simulator.constraint_force - expected)
         assert (rest <= whole.friction + 1e-9 * max(1.0, np.abs(expected).max())).all()
     assert found > 100 and simulator.status.limit_steps == 0
@@ -358,7 +359,7 @@ def test_links_of_one_robot_that_a_joint_connects_do_not_touch_but_those_of_two_
         frozenset(('robot/shoulder_link', 'other/base_link_inertia')),
         frozenset(('other/shoulder_link', 'robot/base_link_inertia')),
     }
-    # What may touch within a robot is the same for both, and as for the robot alone.
+    # Possible contacts within a robot are the same for both, and as for the robot alone.
     alone = Simulator(arm, world={}).physics.scene
     expected = sorted(sorted(alone.names_of(k)) for k in range(len(alone.table.pair)))
     for name in ('robot', 'other'):

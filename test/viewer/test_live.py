@@ -224,7 +224,7 @@ def test_a_session_that_is_stopped_does_not_run(session):
 
 
 class Clock:
-    """A clock that goes on only by what sleeps, and by what steps are said to take."""
+    """A clock that advances only by sleeps, and by given durations of steps."""
 
     def __init__(self):
         self.now, self.cost = 100.0, 0.0

@@ -24,7 +24,7 @@ def robot():
 
 
 def data_of(page):
-    """Return what a page shows."""
+    """Return the data of a page."""
     (text,) = re.findall('<script type="application/json" id="data">(.*?)</script>', page)
     return json.loads(text)
 

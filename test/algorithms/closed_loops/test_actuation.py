@@ -55,7 +55,7 @@ def test_the_books_example():
     ],
 )
 def test_every_kind_of_actuation_goes_there_and_back(actuated, rank, kind):
-    """Forward dynamics with these forces is the acceleration asked for, as far as they reach."""
+    """These forces attain the requested acceleration, as far as actuators can."""
     model, G, tau_ID = arm()
     found = actuator_forces(G, tau_ID, actuated)
     assert found.rank == rank and found.mobility == 2

@@ -205,7 +205,7 @@ def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
 
 
 def asked(model, q, closure, **options):
-    """Return the configurations at which `closure` is asked for errors and K, in order."""
+    """Return the configurations at which `closure` computes errors and K, in order."""
     seen = []
 
     def recorded(q):

@@ -48,7 +48,7 @@ def delta(X, joint):
 @pytest.mark.seed('CL04')
 @pytest.mark.parametrize('joint', CLOSING, ids=example_id)
 def test_error_is_the_displacement_along_the_constraint_forces_to_first_order(joint):
-    """Delta = T^T d wherever the pair is (book eq 8.25 to 8.27); what remains is quadratic."""
+    """Delta = T^T d wherever the pair is (book eq 8.25 to 8.27); the remainder is quadratic."""
     for q, rng in random_positions(joint, 1):
         q = joint.normalize(q)
         T = np.array([T.to_array() for T in joint.constraint_forces(q)], dtype=float)

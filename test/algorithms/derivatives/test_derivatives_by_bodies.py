@@ -106,7 +106,7 @@ def test_a_seven_axis_arm_takes_a_third_fewer_than_by_differentiation():
 
 
 def test_a_pair_of_joints_takes_as_much_however_far_apart():
-    """Four transforms of forces and a rotation, and what is then multiplied: no third power."""
+    """Each takes four transforms of forces, a rotation, and products: no third power."""
     few, some, many, most = (
         operations(load_urdf(random_trees.chain_of_hinges(5, joints)), NAME)
         for joints in (8, 16, 24, 32)

@@ -183,7 +183,7 @@ def test_other_joints_are_rejected():
 
 
 def test_right_angles_and_meeting_axes_leave_exact_zeros():
-    """An arm as arms are: what a description's roundings leave is not multiplied by."""
+    """A typical arm: rounded zeros of its description are not multiplied."""
     model = two_hinges(0.5 * math.pi, (0.0, 0.0, 1.0 / 3.0))
     _, body = screw_tree(model)
     assert body.across.c == 0.0 and abs(body.across.s) == 1.0 and body.across.distance == 0.0

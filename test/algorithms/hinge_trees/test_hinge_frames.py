@@ -292,7 +292,7 @@ def test_results_are_as_exact_as_those_in_the_frames_of_the_description(name, rn
         assert error < bound, (algorithm, float(error), bound)
 
 
-# -- what they are for
+# -- applications
 
 
 @pytest.mark.parametrize('n', [15, 16])

@@ -79,7 +79,7 @@ def test_velocity_in_three_ways_is_the_rate_of_the_pose(name):
 @pytest.mark.seed('MD06', 'JM09')
 @every_tree
 def test_motion_columns_are_those_of_the_jacobian_and_change_with_it(name):
-    """d/dt S = v x S + what it changes within its body."""
+    """d/dt S = v x S + its rate in body coordinates."""
     tree = named_tree(name)
     q, v, _ = tree.ungeared_states[0]
     X0, velocities = body_velocities(tree.model, q.tolist(), v.tolist())

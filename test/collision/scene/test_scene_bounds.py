@@ -125,7 +125,7 @@ def test_gaps_close_no_faster_than_the_bound(rng, kinds):
         bound = closing_speed(table, buffers, 0, 1)
         assert (speeds <= bound + 1e-12).all()
         assert bound == pytest.approx(at_origin + arm * np.linalg.norm(spin), rel=1e-12)
-        # What moves together does not come nearer.
+        # Shapes that move together do not approach.
         buffers.velocity = np.array([v[0]] * 2)
         assert closing_speed(table, buffers, 0, 1) == 0.0
 
@@ -141,7 +141,7 @@ def test_a_velocity_jump_beyond_the_bound_is_detected(rng):
         buffers.ahead = velocity.copy()
         buffers.ahead[1:, 3] += np.array([part, -part]) * MARGIN / H
         assert has_sped_up(table, buffers, H) == expected
-    # Turning about its own origin moves what is on its arm.
+    # Rotation about its origin moves shapes at a distance.
     for part, expected in ((0.99, False), (1.01, True)):
         buffers.ahead = velocity.copy()
         turn = np.array([0.0, 0.0, part * MARGIN / H / 0.5])
@@ -261,7 +261,7 @@ def test_a_new_list_keeps_known_distances():
     buffers.pose[2, 9] = 0.28
     buffers.listed[0] = 0
     assert find_scene_contacts(table, buffers, H, found)[0] == 0
-    # The spheres around the boxes overlap, so that their distance was asked for.
+    # The bounding spheres overlap, so the distance was computed.
     assert buffers.listed[0] == 2 and buffers.clearance[0] == pytest.approx(
         0.08 - MARGIN, abs=1e-12
     )

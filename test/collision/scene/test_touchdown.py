@@ -61,7 +61,7 @@ SLOPE = 0.4
         # Nothing is below.
         ({'box': {'type': 'box', 'size': [1, 1, 1], 'xyz': [3, 0, 0]}}, 0.0),
         ({}, 0.0),
-        # What it cannot be lifted out of: both sides of a wall without end.
+        # Unbounded obstacles: both sides of an endless wall.
         ({'wall': {**PLANE, 'rpy': [0, np.pi / 2, 0]}}, 0.0),
     ],
 )

@@ -107,7 +107,7 @@ def test_a_second_start_decomposes_nothing(files, folder, monkeypatch, any_libra
     stand_in(monkeypatch, HALVES)
     cube = mesh(files / 'cube.obj')
     first = convex_parts(cube, 0.25)
-    # What is flat touches nothing.
+    # Flat meshes have no contact.
     assert len(first) == 3 and first[2].max() == pytest.approx(0.35)
     (entry,) = folder.glob('convex_parts-any-*.o')
     whole = entry.read_bytes()

@@ -130,7 +130,7 @@ def next_number(work: Work) -> int:
 
 @compiled
 def numbers_in_order(work: Work) -> int:
-    """Return the operands that change what others read are evaluated from left to right."""
+    """Return a number that depends on the order of evaluation, from left to right."""
     whole = work.whole
     whole[0] = work.count[0] + 10 * next_number(work)
     whole[1] = next_number(work) - 10 * next_number(work) + 100 * work.count[0]
@@ -201,7 +201,7 @@ def operands_in_parentheses(data: Spelling, i: int, j: int) -> int:
     whole[0], whole[1], whole[2] = i - (j - 1), (i & j) + 1, i << 1 + 1
     whole[3], whole[4], whole[5] = i // j, i % j, i // (j // 3 + 7)
     whole[6] = not (a < b and b < c)
-    # What an `or` and an `and` come to later takes statements of its own.
+    # Later operands of `or` and `and` need statements.
     whole[7] = a > 100.0 or within(a, b)[0] < 0.0
     whole[8] = a > 100.0 and within(a, b)[1] < 0.0
     return (i > j) == (a < b)

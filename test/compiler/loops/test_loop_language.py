@@ -172,7 +172,7 @@ def choices(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @compiled
 def noted(data: Data, answer: bool) -> bool:
-    """Return the answer, and count how often it is asked for."""
+    """Return the answer, and count the calls."""
     data.whole[0] += 1
     return answer
 
@@ -208,7 +208,7 @@ def conditions(data: Data, a: float, b: float, i: int, j: int) -> int:
 
 @entry_point
 def loops(data: Data, a: float, b: float, i: int, j: int) -> int:
-    """Return the loops of both kinds, how they end, and what they count."""
+    """Return counts of both kinds of loops with all kinds of ends."""
     out, n = data.whole, data.count
     for r in range(n):
         out[0] = 10 * out[0] + r
@@ -470,7 +470,7 @@ def turned(v: Vec[2], times: int) -> Vec[2]:
 
 @compiled
 def asked_once(data: Data, v: Vec[3]) -> Vec[3]:
-    """Return a vector, and count how often it is asked for."""
+    """Return a vector, and count the calls."""
     data.whole[3] += 1
     return v
 

@@ -168,11 +168,11 @@ def test_an_entry_point_is_called_by_its_address_with_records_and_numbers(by_mac
 
 
 def test_no_loop_is_written_out_for_rounds_that_are_not_known():
-    # Here: who imports this file is to have no compiler.
+    # Here, so that importers of this file have no compiler.
     from rbd_ros.compiler.targets.llvm_loops.translation import module_text
 
     text = module_text(gather.function, [arguments()[1].kind], gather.numbers)
-    # Each jump back has a node of its own, which says so.
+    # Each back edge has a metadata node for it.
     loops = re.findall(r'br label %\w+, !llvm.loop (!\d+)', text)
     assert len(loops) == len(set(loops)) == 4
     for node in loops:
@@ -456,7 +456,7 @@ def test_a_function_of_a_record_is_called_and_is_a_part_of_the_key(tmp_path, mon
 
 
 def with_text(text, **names):
-    """Return the entry point and helper made of a text, as if from a file of their own."""
+    """Return the entry point and helper of a source text, as if from a separate file."""
     made = {'__name__': 'somewhere', 'compiled': compiled, **names}
     exec(compile(text, 'somewhere.py', 'exec'), made)
     return made['top']

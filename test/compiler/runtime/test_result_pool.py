@@ -213,7 +213,7 @@ def test_a_named_tuple_is_used_again_with_its_arrays(equations, call):
 
 
 def numbers(held):
-    """Return what a result, an array or a list of arrays holds."""
+    """Return the numbers of a result, an array or a list of arrays."""
     return [x.tolist() for x in (held if isinstance(held, (tuple, list)) else [held])]
 
 

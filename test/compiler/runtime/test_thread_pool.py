@@ -23,7 +23,7 @@ BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_
 class Recorder:
     """A batch function that records which thread does which rows.
 
-    :param meet: so many threads must have come before any goes on
+    :param meet: number of threads that wait for each other
     """
 
     def __init__(self, meet=1):

@@ -93,7 +93,7 @@ def test_a_step_removes_the_equations_to_first_order(slides):
         assert_allclose(slope, -f, atol=2e-4 * (1.0 + np.abs(space.change).max()))
         tangent = np.linalg.norm(space.w[:12].reshape(4, 3)[:, 1:], axis=1)
         seen |= {(normal > 0.0, size > normal) for normal, size in zip(space.w[0:12:3], tangent)}
-    # What is open has no limit of friction.
+    # Open contacts have no friction limit.
     open_ones, sticking, sliding = (False, True), (True, False), (True, True)
     assert seen == ({open_ones, sticking, sliding} if slides else {sticking})
 

@@ -48,7 +48,7 @@ def test_without_time_there_is_no_change(later):
     limiter = TorqueLimiter([100.0], 10.0)
     limiter(np.array([5.0]), 7.0)
     assert limiter(np.array([50.0]), 7.0 + later)[0] == 5.0
-    # The time that ran back does not count twice when it goes on.
+    # Time that ran backward does not count twice afterwards.
     assert limiter(np.array([50.0]), 7.1)[0] == pytest.approx(6.0)
 
 
@@ -81,7 +81,7 @@ def test_no_torque_exceeds_the_rate_whatever_becomes_of_the_limits(torques, limi
         if last is not None:
             change = rate * max(now - latest, 0.0)
             assert (np.abs(result - last) <= change * (1 + 1e-9) + 1e-9).all()
-            # Beyond the limits is only what comes down from there, as fast as it may.
+            # Beyond the limits, the torque may only decrease at the rate.
             down = np.maximum(most, np.abs(last) - change * (1 - 1e-9) + 1e-9)
             assert (np.abs(result) <= down).all()
         last, latest = result, max(now, latest)

@@ -33,7 +33,7 @@ def robot(velocity=LIMITS.velocity, position=LIMITS.position, period=np.inf):
 
 
 class Loop:
-    """A control loop with states every millisecond, which keeps what was desired."""
+    """A control loop with states every millisecond, which records the desired motion."""
 
     def __init__(self, motion=None, **options):
         self.motion = motion or DesiredMotion(robot(), **options)

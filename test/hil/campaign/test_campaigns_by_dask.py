@@ -51,7 +51,7 @@ def importable(monkeypatch):
 
 
 class Cluster:
-    """A scheduler and workers, processes of their own."""
+    """A scheduler and workers, as separate processes."""
 
     def __init__(self, folder, workers):
         self.folder, self.address = folder, ''

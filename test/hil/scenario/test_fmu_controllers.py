@@ -141,7 +141,8 @@ def test_workers_of_a_campaign_leave_no_unpacked_fmu_behind(units, tmp_path, mon
     assert not list(tmp_path.glob('rbd_ros_fmu_*'))
 
 
-# -- what cannot be used --------------------------------------------------------------------------
+# -- unsupported FMUs
+# ------------------------------------------------------------------------------
 
 
 def no_unit(folder, what):

@@ -30,7 +30,7 @@ def test_a_body_at_rest_sinks_by_its_weight_over_the_stiffness(K, D, h):
 
 
 def test_a_soft_body_stays_sunk_for_as_long_as_it_lies():
-    """Nothing parts what is to overlap."""
+    """No correction separates compliant overlaps."""
     K, mass = 1e3, 2.0
     start = cube(z=R - mass * G / (4 * K), mass=mass, compliance=spring(K, 10.0))
     simulator = simulated(body=start)
@@ -40,7 +40,7 @@ def test_a_soft_body_stays_sunk_for_as_long_as_it_lies():
 
 
 def implicit_euler(z, v, mass, K, D, h, count):
-    """Return the heights of a ball over a compliant floor, by the law as it is written down."""
+    """Return the heights of a ball over a compliant floor, by the written law."""
     found = []
     for _ in range(count):
         gap, free = z - R, v - h * G

@@ -34,7 +34,7 @@ def remembered(rng, pairs, features, positions):
 
 
 def now(contact_state, rng, pair, feature, position):
-    """Return what a single contact begins with, in the world."""
+    """Return the initial impulse of a single contact, in the world."""
     frame = Rotation.random(random_state=rng).as_matrix()
     contacts = contact_state.contacts
     contacts.pair[0], contacts.feature[0] = pair, feature

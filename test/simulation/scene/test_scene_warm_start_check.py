@@ -42,7 +42,7 @@ def always(monkeypatch):
 
 @pytest.fixture
 def compared(monkeypatch):
-    """Hold what is entered without a matrix against that with one; whether forces were kept."""
+    """Compare entries without a matrix to those with one; record whether forces were kept."""
     found = []
 
     def entered(space):
@@ -106,7 +106,7 @@ def crawler():
 
 
 def bodies(kind):
-    """Return a world: what is in it, and what the robot's joints begin with."""
+    """Return a simulation of a world, and the robot's initial joint positions."""
     pairs = [{'links': ['floor', 'thing'], 'friction': [0.3, 0.5], 'direction': [1, 0, 0]}]
     soft = {'compliance': {'stiffness': 1e4, 'damping': 30.0}}
     if kind == 'rests':

@@ -54,7 +54,7 @@ def physics():
 
 @pytest.fixture(scope='module')
 def one():
-    """Return one of them alone, which says what its momentum is."""
+    """Return one of them alone, with its momentum."""
     return robot(*tree('a'), floating_base=True, gravity=GRAVITY)
 
 

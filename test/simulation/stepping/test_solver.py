@@ -31,7 +31,7 @@ def worlds():
 
 
 def laws(physics, count, v, contact=CONTACT):
-    """Return contact forces by the book, (count, 3), and what is left for the joints, (nv,)."""
+    """Return contact forces by the book, (count, 3), and the remaining joint forces, (nv,)."""
     problem, contacts, state = physics.fields.work.problem, physics.contacts, physics.state
     forces = np.zeros((count, 3))
     for c in range(count):
@@ -272,7 +272,7 @@ def test_the_linearization_of_contacts_is_their_tangent_at_the_velocity(worlds, 
     assert_allclose(problem.contact_impulse, contact_impulse, atol=1e-12)
     rates = problem.jacobian[:count] @ v
     assert_allclose(intercept + np.einsum('crs,cs->cr', slope, rates), forces, atol=1e-8)
-    # What it says of itself: how far the tangent was off, of the largest force.
+    # Its report: error of the tangent, relative to the maximum force.
     direction = rng.normal(size=9)
     moved = v + 0.1 * direction
     reported, found = at(moved)

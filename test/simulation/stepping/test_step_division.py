@@ -168,7 +168,7 @@ def test_rotation_alone_counts_as_speed():
     assert fastest_rotation(geared, np.array([2.0, -1.0, 50.0])) == 3.0
 
 
-# -- what goes on from it -------------------------------------------------------------------------
+# -- continuation
 
 
 def passing(integrator='rk4'):

@@ -74,7 +74,7 @@ def test_a_four_bar_closed_by_a_sphere_in_a_cylinder(cut, crank, rng):
 
 
 def holonomic(joint, Rp, pp, Rs, ps):
-    """Return what a loop joint holds at zero, of the poses of its two frames in the world.
+    """Return the constraint function of a loop joint, of the poses of its frames in the world.
 
     Written by geometry: points on lines, angles between axes, and a pinion that rolls.
     """

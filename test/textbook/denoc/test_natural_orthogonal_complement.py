@@ -43,7 +43,7 @@ def dense_factors(tree, q):
 @pytest.mark.seed('DN04', kind='full')
 @every_simple_tree
 def test_complement_stacks_the_jacobians_of_the_centers_of_mass(name):
-    """Of the tree's joints in the text, of the independent ones in what is declared."""
+    """The function has those of the tree's joints, the declared algorithm of independent ones."""
     tree = simple_tree(name)
     n = len(tree.model.bodies)
     for q, v, _ in tree.ungeared_states:
@@ -122,7 +122,7 @@ def test_complement_eliminates_the_constraint_wrench(name):
 @pytest.mark.seed('DN05')
 @every_free_simple_tree
 def test_constraint_wrench_does_no_work_at_the_joints(name):
-    """Summed over what a joint carries, about its center: M tdot + Mdot t - w^E less the motor."""
+    """Summed over the subtree, about its center: M tdot + Mdot t - w^E minus the motor's."""
     tree = simple_tree(name)
     q, v, a = tree.ungeared_states[0]
     tau = tree.ungeared.inverse_dynamics(q, v, a, tree.forces)

@@ -33,7 +33,7 @@ def force(values):
 
 
 def in_space(values):
-    """Return six coordinates of what lies in the plane."""
+    """Return the six coordinates of a planar vector."""
     six = np.zeros(6)
     six[list(COORDINATES)] = values
     return six
@@ -73,7 +73,7 @@ def test_cross_products_are_those_of_space(three):
     of_force = dense.crf(in_space(v)) @ in_space(f)
     assert_allclose(list(motion(v).cross(motion(m))), of_motion[list(COORDINATES)], **TOLERANCE)
     assert_allclose(list(motion(v).cross(force(f))), of_force[list(COORDINATES)], **TOLERANCE)
-    # what lies in the plane stays there
+    # planar vectors stay in the plane
     assert_allclose(np.delete(of_motion, COORDINATES), 0)
     assert_allclose(np.delete(of_force, COORDINATES), 0)
 

@@ -568,7 +568,7 @@ def test_events_without_end_are_reported(monkeypatch):
         simulator.advance(1.0)
 
 
-# -- what makes no sense
+# -- invalid arguments
 
 
 @pytest.mark.parametrize(

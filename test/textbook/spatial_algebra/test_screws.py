@@ -37,7 +37,7 @@ def vector(space, bound, moment):
 
 
 def field(space, x, point):
-    """Return the velocity of, or moment about, a point: what a screw looks like from there."""
+    """Return the velocity of, or moment about, a point: the field of a screw."""
     return np.array(
         x.velocity_at(tuple(point)) if space == 'motion' else x.moment_about(tuple(point))
     )

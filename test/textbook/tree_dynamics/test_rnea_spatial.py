@@ -22,7 +22,7 @@ def test_force_is_that_of_the_equation_of_motion(name):
 
 @every_tree
 def test_text_counts_every_joint_of_the_tree(name):
-    """Gears are no matter of the text: what it is given and returns are numbers of the tree."""
+    """The algorithm has no gears: its arguments and results are those of the tree."""
     tree = named_tree(name)
     for state in tree.ungeared_states:
         q, v, a = (x.tolist() for x in state)

@@ -53,11 +53,11 @@ def matrix(parents, rng):
 
 
 def factor(parents, rng, unit):
-    """Return a lower-triangular matrix with the zeros of a tree, and what a text may see of it."""
+    """Return a lower-triangular matrix with the zeros of a tree, and the part that may be read."""
     n = len(parents)
     L = np.where(np.array(pattern(parents)), np.tril(rng.normal(size=(n, n))), 0.0)
     L[np.diag_indices(n)] = 1.0 if unit else rng.uniform(0.5, 1.5, n)
-    # What must not be read is NaN.
+    # Elements that must not be read are NaN.
     seen = np.where(np.array(pattern(parents)) & np.tri(n, dtype=bool), L, np.nan)
     if unit:
         seen[np.diag_indices(n)] = np.nan
@@ -65,7 +65,7 @@ def factor(parents, rng, unit):
 
 
 def lower(A, parents):
-    """Return what a text may see of a symmetric matrix: the rest is NaN."""
+    """Return the readable part of a symmetric matrix; the rest is NaN."""
     n = len(parents)
     return np.where(np.array(pattern(parents)) & np.tri(n, dtype=bool), A, np.nan).tolist()
 

@@ -99,7 +99,7 @@ SIZE, RESULTS = 20, 56
 
 
 def packs_of(program):
-    """Return the packs of a program, and what else it takes to emit it.
+    """Return the packs of a program, and the other arguments of its emission.
 
     Program, packs, negative lanes.
     """

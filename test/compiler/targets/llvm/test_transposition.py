@@ -14,7 +14,7 @@ from rbd_ros.compiler.targets.llvm import kernel_functions
 
 BATCH = ctypes.CFUNCTYPE(None, *[ctypes.c_void_p] * 4, ctypes.c_int64, ctypes.c_int64)
 LANES = (2, 4, 8)
-SURROUNDED = 1234.5  # what lies around the results, where nothing may be written
+SURROUNDED = 1234.5  # around the results, where nothing may be written
 
 
 def run(lanes, sizes, shapes, evaluate, inputs, rows=None):
