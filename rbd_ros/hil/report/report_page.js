@@ -131,7 +131,6 @@
         },
       },
       axes: [axis(spec.x_label, { size: 34 }), axis(spec.y_label, { size: 60, ...counts })],
-      legend: { isolate: false },
       cursor: {
         ...(time ? { sync: { key: 'time', setSeries: true, scales: ['x', null] } } : {}),
         ...(points ? { dataIdx: (one) => nearest(one) } : {}),
@@ -140,7 +139,8 @@
         { label: spec.x_label, value: (_, value, __, k) => [number(value), spec.notes[k]].filter((each) => each).join(', ') },
         ...spec.curves.map((each, k) => {
           const stroke = each.color ? () => color(each.color) : COLORS[k % COLORS.length];
-          return { ...FORMS[each.form], label: each.name, stroke, fill: each.form === 'line' ? null : stroke, value: (_, value) => number(value) };
+          const dash = [[], [8, 4], [2, 3]][Math.floor(k / COLORS.length) % 3];
+          return { ...FORMS[each.form], label: each.name, stroke, dash, fill: each.form === 'line' ? null : stroke, value: (_, value) => number(value) };
         }),
       ],
       hooks: { draw: [(one) => { drawLines(one, spec.lines); drawSegments(one, spec.segments); }] },

@@ -113,17 +113,17 @@ def histogram(label: str, values: ArrayLike, bins: int, lines: Sequence[Line] = 
     """Return the element of a histogram.
 
     :param label: name and unit of the values
-    :param values: finite values; those above their 99.5th percentile are in the last bin
+    :param values: finite values
     :param bins: number of bins
     :param lines: straight lines
     """
     values = np.asarray(values)
     low, high = 0.0, 0.0
     if values.size:
-        low, high = float(values.min()), float(np.percentile(values, 99.5))
+        low, high = float(values.min()), float(values.max())
     if high - low < max(1e-6 * abs(high), 1e-9):  # all are equal, except for rounding
         high = low + (0.01 * abs(low) if abs(low) > 1e-9 else 1.0)
-    counts, edges = np.histogram(np.clip(values, low, high), bins, (low, high))
+    counts, edges = np.histogram(values, bins, (low, high))
     middles = 0.5 * (edges[1:] + edges[:-1])
     bars = Curve('count', counts, 'bars')
     return plot(label, middles, 'count', [bars], lines=lines, y_scale='count', height=210)

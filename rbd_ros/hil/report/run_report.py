@@ -183,12 +183,20 @@ def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
         ('Positions', _lines(run, f'position [{unit}]', run.q, joints, None)),
     ]
     latencies = ''.join(
-        histogram(each.title, each.scale * each.values, 40) for each in series_of(run)
+        histogram(each.title, each.scale * _without_tail(each.values), 40)
+        for each in series_of(run)
     )
-    plots.append(('Histograms of latency and jitter', f'<div class="row">{latencies}</div>'))
+    text = '<p class="hint">The last bins hold all values above the 99.5th percentile.</p>'
+    title = 'Histograms of latency and jitter'
+    plots.append((title, f'{text}<div class="row">{latencies}</div>'))
     if run.answer_times.size:
         plots.append(('Real time from state to command, for each cycle', _cycles(run)))
     return plots
+
+
+def _without_tail(values: FloatArray) -> FloatArray:
+    """Return the values, those above their 99.5th percentile cut to it."""
+    return np.minimum(values, np.percentile(values, 99.5)) if values.size else values
 
 
 def _lines(
