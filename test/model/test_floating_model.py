@@ -27,7 +27,7 @@ def texts():
         f'random {seed}': random_trees.mixed_tree(seed).replace('</link>', SHAPE)
         for seed in range(4)
     }
-    for name in sorted(example_robots.distinct())[:6]:
+    for name in sorted(example_robots.varied())[:6]:
         found[name] = example_robots.dynamics_xml(example_robots.loadable()[name].read_text())
     return found
 

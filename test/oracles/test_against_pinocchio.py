@@ -59,7 +59,7 @@ class Case:
 
 CASES = {
     f'{name}-{"floating" if floating_base else "fixed"}': (name, floating_base)
-    for name in example_robots.distinct()
+    for name in example_robots.varied()
     for floating_base in (False, True)
 }
 RANDOM_TREES = {

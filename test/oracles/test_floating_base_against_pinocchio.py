@@ -20,7 +20,7 @@ def texts():
     """Return some real robots, gears among them, and trees with every type of joint."""
     names = [
         name
-        for name in sorted(example_robots.distinct())
+        for name in sorted(example_robots.varied())
         if name != 'alex_psyonic_hands'  # 100 joints
     ]
     step = max(len(names) // CHOSEN, 1)

@@ -31,6 +31,16 @@ FIXED = (
     *('ur3_robot', 'ur5_gripper', 'ur5_joint_limited_robot', 'ur5_robot'),
 )
 
+# Variants of other robots of the list: what is in them, is in those.
+VARIANTS = (
+    *('alex_nub_hands', 'alex_sake_hands', 'alexander_v1.lowerBodyOnly', 'allegro_left_hand'),
+    *('b1', 'double_pendulum_simple', 'g1_29dof_rev_1_0', 'go2', 'icub_reduced', 'iris_simple'),
+    *('laikago', 'quadruped', 'simple_humanoid_classical', 'so100', 'talos_full_v2_box'),
+    *('talos_reduced_box', 'talos_reduced_corrected', 'tiago', 'tiago_no_hand'),
+    *('ur10_joint_limited_robot', 'ur3_gripper', 'ur3_joint_limited_robot', 'ur3_robot'),
+    'ur5_joint_limited_robot',
+)
+
 
 def paths():
     """Return the path of every URDF by short name: its file name, with a folder if ambiguous.
@@ -76,6 +86,11 @@ def without_losses(name):
 def loadable():
     """Return the paths of the well-formed robots by short name."""
     return {name: path for name, path in paths().items() if name not in EMPTY}
+
+
+def varied():
+    """Return the distinct robots without variants of others."""
+    return {name: path for name, path in distinct().items() if name not in VARIANTS}
 
 
 def distinct():

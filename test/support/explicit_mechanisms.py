@@ -32,11 +32,16 @@ class Explicit:
         """Return the derivatives of a function of y, one per coordinate."""
         return np.array([function(y + 1j * STEP * e).imag / STEP for e in np.eye(len(y))])
 
+    @staticmethod
+    def center_and_direction(bar, place, y):
+        first, direction = place(y)
+        return np.concatenate([first + bar.center * direction, direction])
+
     def motions(self, y):
         """Yield rates of the centers of mass, (n, 2) each, and angular velocities, (n,) each."""
         for bar, place in self.links:
-            centers = self.rates(lambda x, b=bar, f=place: f(x)[0] + b.center * f(x)[1], y)
-            u, du = place(y)[1], self.rates(lambda x, f=place: f(x)[1], y)
+            rates = self.rates(lambda x, b=bar, f=place: self.center_and_direction(b, f, x), y)
+            (centers, du), u = np.split(rates, 2, axis=1), place(y)[1]
             yield bar, centers, u[0] * du[:, 1] - u[1] * du[:, 0]
 
     def inertia(self, y):

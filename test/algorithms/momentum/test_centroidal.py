@@ -84,7 +84,7 @@ def test_inertia_is_that_of_the_whole_about_its_center(name):
 
 
 def cases():
-    names = sorted(example_robots.distinct())
+    names = sorted(example_robots.varied())
     return [('random 3', True), ('random 4', False)] + [
         (x, k % 2 == 0) for k, x in enumerate(names[:8])
     ]
