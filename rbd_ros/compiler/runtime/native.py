@@ -145,7 +145,7 @@ def optimization() -> int:
     """Return the level of code generation: 1, or 0 if RBD_ROS_OPTIMIZATION says so.
 
     Without optimization, LLVM takes a third of the time, and isomorphic branches have no SIMD
-    groups; machine code takes up to four times as long to run.
+    groups; machine code takes up to five times as long to run.
 
     :raises ValueError: if RBD_ROS_OPTIMIZATION is something else
     """
@@ -157,15 +157,16 @@ def optimization() -> int:
     return int(chosen)
 
 
-def new_target(level: Optional[int] = None) -> llvm.TargetMachine:
+def new_target(level: Optional[int] = None, features: str = '') -> llvm.TargetMachine:
     """Return a new LLVM target machine; each engine owns one.
 
     :param level: level of code generation, `optimization()` if None
+    :param features: LLVM's list of features in addition to those of the processor
     """
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
-        features=processor().features,
+        features=processor().features + features,
         opt=optimization() if level is None else level,
         # Code is loaded at any address, today or in another process.
         reloc='pic',
