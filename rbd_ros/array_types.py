@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Types of the arrays that functions take and return, and what may be given for one."""
+"""Types of the arrays that functions take and return, and conversions to them."""
 
 from typing import Any, Union
 
@@ -17,7 +17,7 @@ AnyArray = NDArray[Any]
 def real_numbers(name: str, given: ArrayLike) -> FloatArray:
     """Return an array of float64.
 
-    :raises ValueError: naming what is none
+    :raises ValueError: for other elements, with the element
     """
     try:
         array = np.asarray(given)
@@ -31,7 +31,7 @@ def real_numbers(name: str, given: ArrayLike) -> FloatArray:
 def pose_matrices(name: str, given: Any) -> FloatArray:
     """Return homogeneous matrices, as they are given or as those of scipy's RigidTransform.
 
-    :raises ValueError: naming what is none
+    :raises ValueError: for an invalid pose, with the pose
     """
     return real_numbers(name, given.as_matrix() if hasattr(given, 'as_matrix') else given)
 

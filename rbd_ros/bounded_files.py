@@ -80,7 +80,7 @@ def read_bytes(path: Path, max_bytes: int) -> bytes:
     :raises OSError: if it cannot be read
     """
     with open_regular(path, max_bytes) as file:
-        # What the system makes up, as in /proc, has no size; some of it is None, not to wait.
+        # Generated files, as in /proc, have no size; some return None instead of blocking.
         data: Optional[bytes] = file.read(max_bytes + 1)
     if data is None:
         raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN), os.fspath(path))

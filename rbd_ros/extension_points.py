@@ -3,7 +3,7 @@
 """Things that declare themselves: in files of a folder of this package, or in other packages.
 
 Another package declares a thing by an entry point (importlib.metadata) of a group such as
-`rbd_ros.sensors`. It is loaded when its name is asked for, not before.
+`rbd_ros.sensors`. It is loaded when its name is first requested.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def load(group: str, name: str) -> Tuple[Any, str]:
     ((package, entry),) = found.items()
     try:
         return entry.load(), package
-    except Exception as error:  # whatever the other package raises
+    except Exception as error:  # any exception of the other package
         raise ExtensionError(
             f'{name!r} of the package {package} cannot be imported from {entry.value} (entry '
             f'point of {group}): {type(error).__name__}: {error}; repair or uninstall it'

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Names of a package that are imported when they are first asked for (PEP 562).
+"""Names of a package that are imported at first access (PEP 562).
 
 A process that needs three of a package's names does not wait for the files of the other thirty.
 """
@@ -42,7 +42,7 @@ def lazy_names(package: str) -> Tuple[Callable[[str], Any], Callable[[], List[st
         if name not in homes:
             raise AttributeError(f'module {package!r} has no attribute {name!r}')
         value = getattr(import_module(homes[name]), name)
-        setattr(module, name, value)  # asked for once
+        setattr(module, name, value)  # accessed once only
         return value
 
     def names() -> List[str]:

@@ -66,7 +66,7 @@ class Specialization(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Declaration:
-    """Declaration of an algorithm: the arguments of `algorithm`, and what follows from them.
+    """Declaration of an algorithm: the arguments of `algorithm`, and derived properties.
 
     :param function: the declared function
     :param along: symbols of the inputs to differentiate by, usually none; see `derivatives_of`
@@ -136,7 +136,7 @@ class Declaration:
 
     @property
     def derivatives(self) -> Tuple[Tuple[str, Array, Array], ...]:
-        """Name of each derivative, what is differentiated, and by what."""
+        """Name of each derivative, with the output and the input of the differentiation."""
         return tuple(
             (f'd{name}_d{symbol}', kind, self.arrays[symbol])
             for name, kind in self.outputs.items()
@@ -212,7 +212,7 @@ def algorithm(
         `REDUCED` if the text itself leaves out parameters that do not show in the results
     :param result: named tuple that it returns, if it has several outputs
     :param check: called before it is compiled with the model, the numbers of the bodies that get
-        inertia at run time, and what is chosen, by symbol; raises if it is invalid
+        inertia at run time, and compile-time choices, by symbol; raises if it is invalid
     :param pinocchio_equivalent: function of Pinocchio's binding that computes the same from the
         same inputs
     :param differentiates: whether the text asks its scalars for derivatives
@@ -266,7 +266,7 @@ def derivatives_of(
     last axis; by a configuration it is along the velocities (book 4.4).
 
     :param function: declared algorithm
-    :param name: name of what is declared here, for `Robot.kernel`
+    :param name: name of the new declaration, for `Robot.kernel`
     :param by: symbols of the inputs to differentiate by
     :param result: named tuple of the outputs and their derivatives
     :param specialization: declared algorithm of the same inputs and results, derivatives included,

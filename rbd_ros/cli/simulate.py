@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_world_options(parser: argparse.ArgumentParser) -> None:
-    """Add what is around the robot, and where it begins."""
+    """Add options of the world, and of the robot's start."""
     parser.add_argument('--start', metavar=start_option.METAVAR, help=start_option.HELP)
     parser.add_argument(
         '--world',
@@ -113,7 +113,7 @@ def add_world_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_page_options(parser: argparse.ArgumentParser, duration: str) -> None:
-    """Add what a page shows, where it is served and for how long.
+    """Add options of a page: its content, address and duration.
 
     :param duration: help of --duration
     """

@@ -79,7 +79,7 @@ def _home(source: str, name: str) -> str:
     if _path(f'{source}.{name}') is not None:
         return f'{source}.{name}'
     for other, original, alias in _imports(_text(source), for_types=True):
-        # A package re-exports names of its modules; nobody imports a module's own imports from it.
+        # A package re-exports names of its modules; imports of a module are not imported from it.
         if alias == name:
             return _home(other, original)
     return source

@@ -7,9 +7,9 @@
 
 For each contact, normal first; K_mu is the set of lambda_n >= |(lambda_1 / mu_1, lambda_2 /
 mu_2)|. Contacts do not penetrate, do not pull, and push only where they stay closed. A sliding
-contact has the maximum friction of its cone, in the direction of maximum dissipation.
-Moments of torsional and rolling friction are bounded likewise, each by a cone of its own.
-Forces may be impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2].
+contact has the maximum friction of its cone, in the direction of maximum dissipation. Moments of
+torsional and rolling friction are bounded likewise, each by a separate cone. Forces may be
+impulses [N s] with velocities [m/s], or forces [N] with accelerations [m/s^2].
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def solve_friction(
     if first.shape != (size,) or not np.isfinite(first).all():
         raise ValueError(f'start must be finite and have shape ({size},), got {first.shape}')
     space, scale = scaled_space(problem)
-    # A frictionless tangent has the unit zero: its force stays zero whatever the start says.
+    # A frictionless tangent has the unit zero: its force stays zero for any start.
     np.divide(first, scale, out=space.x, where=scale > 0.0)
     method = FRICTION_SOLVERS.index(solver)
     converged = solve_space(Record(space), method, int(iterations), tolerance) == 1

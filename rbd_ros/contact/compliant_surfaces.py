@@ -137,7 +137,7 @@ class TwoSurfaces:
         if p > z[0] + z[1]:
             return 0.0
         if D_2 == 0.0:
-            # The spring follows at once, whatever its state.
+            # The spring follows at once, from any state.
             return max(0.0, -K_2 * (p - z[0]))
         # From dz_i/dt = -(K_i z_i + f)/D_i, whose sum is dp/dt.
         return max(0.0, -(K_1 * z[0] / D_1 + K_2 * z[1] / D_2 + p_rate) / (1.0 / D_1 + 1.0 / D_2))

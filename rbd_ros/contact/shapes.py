@@ -135,7 +135,7 @@ def hull_points(vertices: FloatArray, maximum: int = MAX_HULL_POINTS) -> FloatAr
 
 
 def _hull_indices(vertices: FloatArray) -> AnyArray:
-    """Return the indices of the vertices of the hull, in whatever dimension the vertices span."""
+    """Return the indices of the vertices of the hull, in the dimension that the vertices span."""
     from scipy.spatial import ConvexHull
 
     # Flat and straight meshes exist (a plate, a wire); qhull rejects them in three dimensions.

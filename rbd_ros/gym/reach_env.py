@@ -22,7 +22,7 @@ class ReachEnv(SimulatorEnv):
     tool. An observation is q, v, the target from where the tool started, and from where it is now.
     The reward is minus the distance from tool to target [m].
 
-    :param robot: a `Robot`, or what `rbd_ros simulate` takes: a name or a path
+    :param robot: a `Robot`, or a name or path as for `rbd_ros simulate`
     :param frame: name of the link that is the tool
     :param start: configuration to start from, (nq,); None for that of `Simulator.reset`
     :param size: edge of the cube of targets [m]

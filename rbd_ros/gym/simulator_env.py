@@ -19,11 +19,11 @@ ACTIONS = ('torque', 'position')
 
 
 class SimulatorEnv(gymnasium.Env[FloatArray, FloatArray]):
-    """A simulation to learn in. A subclass defines `reward`, and what else is its own.
+    """A simulation to learn in. A subclass defines `reward`, and further methods.
 
     `start`, `observe`, `reward`, `terminated` and `info` may use all that `simulator` offers:
     contacts, sensors, objects, frames of its robot; see docs/learning.md. Worlds differ where each
-    environment makes a simulator of its own: with another payload, world, friction or gains.
+    environment makes a separate simulator: with another payload, world, friction or gains.
 
     An episode whose dynamics are not finite is terminated, and `info` has the reason as
     'diverged'. Episodes end after a number of actions by gymnasium's `TimeLimit`.
@@ -86,10 +86,10 @@ class SimulatorEnv(gymnasium.Env[FloatArray, FloatArray]):
         """Numbers without bounds, as many as `observe` returns."""
         return gymnasium.spaces.Box(-np.inf, np.inf, self.observe().shape, np.float64)
 
-    # -- what a subclass defines ---------------------------------------------------------------
+    # -- methods of subclasses -----------------------------------------------------------------
 
     def start(self, rng: np.random.Generator) -> None:
-        """Begin an episode: set the state of `simulator`, and what else is drawn for it."""
+        """Begin an episode: set the state of `simulator`, and other random variables."""
         self.simulator.reset()
 
     def observe(self) -> FloatArray:
@@ -105,7 +105,7 @@ class SimulatorEnv(gymnasium.Env[FloatArray, FloatArray]):
         return False
 
     def info(self) -> Dict[str, Any]:
-        """Return what else is to be known of the present state; here nothing."""
+        """Return further information on the present state; here nothing."""
         return {}
 
     # -- gymnasium -----------------------------------------------------------------------------

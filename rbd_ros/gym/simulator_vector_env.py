@@ -60,7 +60,7 @@ class SimulatorVectorEnv(SyncVectorEnv):
 
 
 class _Ahead(gymnasium.Wrapper[Any, Any, Any, Any]):
-    """An environment whose step is taken before it is asked for."""
+    """An environment whose step is taken before its result is requested."""
 
     taken: Any = None
 

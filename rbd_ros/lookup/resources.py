@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Paths of the files of urdf/, config/, launch/ and rviz/: source tree, pip or colcon prefix.
 
-And which of several names somebody means. Knows neither ROS nor anything else of the package.
+It also resolves ambiguous names, and imports neither ROS nor other modules of the package.
 """
 
 from pathlib import Path
@@ -60,9 +60,9 @@ def matching_names(
     the name with `_robot` behind it; words of a name, or of what belongs to it, the last of which
     may be cut.
 
-    :param requested: what somebody wrote
+    :param requested: the requested name
     :param names: names that there are
-    :param common: names by what people call them, in lower case
+    :param common: names by their common short names, in lower case
     :param further: other words that a name goes by, by the name
 
     >>> from rbd_ros.lookup.resources import matching_names

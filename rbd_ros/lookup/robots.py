@@ -25,7 +25,7 @@ from rbd_ros.model.urdf.urdf_document import is_xacro
 DEFAULT_ROBOT = 'six_axis_arm'
 SUFFIXES = ('.urdf', '.xacro', '.xml')
 EXAMPLES = Path('share', 'example-robot-data', 'robots')
-#: What people call robots of example-robot-data, and the names of their files.
+#: Common short names of robots of example-robot-data, and the names of their files.
 COMMON_NAMES = {
     'anymal_b': 'anymal',
     'franka': 'panda',
@@ -44,7 +44,7 @@ MAX_SHOWN = 12  # names that an error message lists
 
 
 class RobotNotFoundError(ValueError):
-    """There is no such robot, or it cannot be read; the message says what there is."""
+    """The robot does not exist, or cannot be read; the message lists existing ones."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ def find_robot(name: str, package_paths: Iterable[Union[str, os.PathLike[str]]] 
     the working directory; the name of an embedded robot, or that of a file of example-robot-data,
     where it is installed, as `matching_names` takes it.
 
-    :param name: what is looked for
+    :param name: name, path or URI
     :param package_paths: directories in which packages are looked for first
     :raises RobotNotFoundError: if there is none, or several
     """

@@ -15,12 +15,12 @@ from typing import Dict, Sequence
 from rbd_ros.lookup.resources import matching_names, resource_path
 from rbd_ros.model.urdf.mesh_paths import MeshPaths
 
-#: What the names of worlds end with, among the files of config/.
+#: Suffixes of the names of worlds, among the files of config/.
 ENDING = '_world'
 
 
 class WorldNotFoundError(ValueError):
-    """There is no such world file; the message says what there is."""
+    """The world file does not exist; the message lists existing ones."""
 
 
 def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
@@ -29,7 +29,7 @@ def find_world(name: str, package_paths: Sequence[str] = ()) -> Path:
     Tried in this order: a package:// URI; a file, with ~, relative to the working directory; the
     name of a world that comes with this package: table_world.yaml, table_world, or table.
 
-    :param name: what is looked for
+    :param name: name, path or URI
     :param package_paths: folders in which packages are looked for first
     :raises WorldNotFoundError: if there is none
     """

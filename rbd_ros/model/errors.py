@@ -26,7 +26,7 @@ class SingularMassMatrixError(ModelError):
 def unknown_name(what: str, name: str, known: Iterable[str]) -> str:
     """Return the message about an unknown name, with similar names, or all if there are none.
 
-    :param what: kind of thing that has the name, such as 'link'
+    :param what: kind of the named element, such as 'link'
     :param known: known names
     """
     known = list(known)

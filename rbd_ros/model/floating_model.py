@@ -128,7 +128,7 @@ def base_inertia(model: Model) -> RigidBodyInertia:
 
 
 def is_free(body: Body) -> bool:
-    """Return whether the joint of a body has six degrees of freedom, whatever its name.
+    """Return whether the joint of a body has six degrees of freedom, under any name.
 
     :param body: body of a model
     """

@@ -9,7 +9,7 @@ from typing import Any, Dict, List, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-#: Color of what is added without one: red, green, blue from 0 to 1.
+#: Default color of additions: red, green, blue from 0 to 1.
 COLOR = (0.1, 0.46, 0.82)
 
 

@@ -14,7 +14,7 @@ import socket
 import threading
 from typing import Any, List, Optional, Tuple
 
-#: What a page may ask for.
+#: Allowed requests of a page.
 REQUESTS = (
     *('play', 'pause', 'step', 'reset', 'keep', 'speed'),
     *('pull', 'release', 'joint', 'effort'),

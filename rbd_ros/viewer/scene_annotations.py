@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""What a page shows of a model besides its shapes: joints, centers of mass, inertias."""
+"""Annotations of a model on a page: joints, centers of mass, inertias."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class LiveSession:
     """A simulation that runs in real time for browsers on this machine, until it is stopped.
 
     :param simulator: the simulation; it begins where that is, and so it does after a reset
-    :param scene: what is drawn
+    :param scene: the drawn scene
     :param torque: torque for each step, called with the simulator; None for none
     :param port: its port; 0 for any that is free
     :param static_reason: reason why there is no simulation, which the page shows ('' for none):

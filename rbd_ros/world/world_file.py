@@ -382,7 +382,7 @@ class _Reader:
 
         Concavities of their convex parts are entered in `decompositions`.
 
-        :param surface: that of the robot, for what an entry does not say
+        :param surface: that of the robot, for properties without an entry
         :param model: its model, if known
         """
         found: Dict[str, Surface] = {}

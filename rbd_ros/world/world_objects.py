@@ -34,7 +34,7 @@ NORM_TOLERANCE = 2e-3
 
 POSE = ('xyz', 'rpy', 'quaternion')
 SURFACE = ('friction', 'direction', 'torsional', 'rolling', 'restitution', 'compliance')
-#: Key of the concavity of convex parts, and what it can be.
+#: Key of the concavity of convex parts, and its range.
 DECOMPOSITION, CONCAVITIES = 'convex_decomposition', (0.01, 1.0)
 _MASS = ('mass', 'density', 'inertia', 'center_of_mass', 'velocity')
 

@@ -65,8 +65,8 @@ def inverse_by_factors(model: Model, q: Sequence[Scalar]) -> Matrix:
     """Return the inverse by the factors H = L^T D L, gears included.
 
     No factor is inverted: L H^-1 = D^-1 L^-T, which is zero below the diagonal and D^-1 on it,
-    gives row by row what is left of the diagonal (K. Takahashi, J. Fagan and M.-S. Chin, 1973).
-    Arguments are those of `inverse_mass_matrix`.
+    yields the elements left of the diagonal row by row (K. Takahashi, J. Fagan and M.-S. Chin,
+    1973). Arguments are those of `inverse_mass_matrix`.
     """
     return symmetric_inverse(ltdl(mass_matrix(model, q)))
 

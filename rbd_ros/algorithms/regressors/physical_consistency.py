@@ -12,7 +12,7 @@ says is kept small as well, measured by the divergence of the pseudo-inertias J,
 
     d(J, J0) = trace(J0^-1 J) - log det(J0^-1 J) - 4,
 
-which is zero where they are equal, infinite at the edge of what bodies can have, and the same in
+which is zero where they are equal, infinite at the boundary of physical inertias, and the same in
 all coordinates and units. With the squared errors it is a convex function of the parameters, of
 which Newton's method finds the minimum.
 """
@@ -41,7 +41,7 @@ class ConsistentFit(NamedTuple):
     """Parameters that explain forces, and that bodies can have.
 
     :param parameters: inertial parameters pi, (10 bodies,)
-    :param distance: d(J, J0) of each body to what was expected of it, (bodies,)
+    :param distance: d(J, J0) of each body to its expected inertia, (bodies,)
     :param error: root of the mean square of the forces that are not explained [N m, N]
     :param steps: of Newton's method
 
@@ -99,15 +99,15 @@ def consistent_fit(
     :param weight: of the distance to them, positive: the variance of the noise of the forces times
         how sure one is of them [N^2 m^2, N^2]
     :raises ValueError: if shapes do not fit, something is no number, the weight is not positive,
-        or what is expected is not the inertia of bodies with extent in all directions
+        or the expected parameters are not those of bodies with extent in all directions
     """
     A, b, pi, J0 = _checked(Y, tau, expected, weight)
     # Of the forces, only as many combinations count as there are parameters.
     Q, R = np.linalg.qr(A)
     forces = Q.T @ b
     inverse0: Floats = np.asarray(np.linalg.inv(J0), dtype=float)
-    # From a weight at which nearly nothing is explained the minimum is followed to the one asked
-    # for: straight there, the way would lead along the edge of what bodies can have.
+    # The minimum is followed from a weight at which nearly nothing is explained to the requested
+    # one: the direct way leads along the boundary of physical inertias.
     followed, steps = max(weight, float(np.sum((R @ pi - forces) ** 2))), 0
     while True:
         pi, taken = _minimum(R, forces, pi, inverse0, followed)

@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Plots of efforts over time, with one panel per joint, and one of its residual if asked for."""
+"""Plots of efforts over time, with one panel per joint, and optionally one of its residual."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ CONVEX_SINE, VORONOI_SINE = 1e-3, 1e-3
 
 
 class Search(NamedTuple):
-    """What to search for at the triangles of a surface, a value of compiled loops.
+    """Search at the triangles of a surface, a value of compiled loops.
 
     :param nearest: whether only the nearest points are needed
     :param free: whether each triangle counts by itself, without neighbors

@@ -131,10 +131,10 @@ def mesh_candidates(
     root, leaves, first = tables.mesh[mesh, 0], tables.mesh[mesh, 1], tables.mesh[mesh, 2]
     search = Search(nearest, free, tables.mesh[mesh, 3] != 0, False)
     limit, count, left, radius = margin, 0, 1, radius_of(shape)
-    # Of what is nearest so far: its normal, and where the shape begins along it. Whatever is lower
-    # is farther away.
+    # Normal of the nearest triangle so far, and start of the shape along it. Lower triangles are
+    # farther away.
     level, lead = -math.inf, Vec(0.0, 0.0, 0.0)
-    # Depths are compared as well where only what is deepest is asked for.
+    # Depths are compared as well if only the deepest point is requested.
     reach = radius + limit if nearest else radius + max(0.0, limit)
     square = reach * abs(reach)
     waiting[0], away[0] = 0, squared_between(bounds, tables.node[root])
@@ -256,14 +256,14 @@ def field_candidates(
     # Above the highest point of the field.
     if bounds[2] - reach > tables.grid[field, 4]:
         return 0, False
-    # As floats first: what is far beyond the grid would be too large for an integer.
+    # As floats first: distant points would overflow an integer.
     first_column = int(min(columns - 1.0, max(0.0, (bounds[0] - reach - x0) / dx)))
     last_column = int(min(columns - 2.0, max(-1.0, (bounds[3] + reach - x0) / dx)))
     first_row = int(min(rows - 1.0, max(0.0, (y0 - bounds[4] - reach) / dy)))
     last_row = int(min(rows - 2.0, max(-1.0, (y0 - bounds[1] + reach) / dy)))
     if bounds[3] + reach < x0 or y0 < bounds[1] - reach:
         return 0, False
-    # What is beside the field is not lifted to its height.
+    # Points beside the field are not lifted to its height.
     beside = bounds[3] < x0 or bounds[0] > x0 + (columns - 1) * dx
     beside = beside or bounds[1] > y0 or bounds[4] < y0 - (rows - 1) * dy
     search, within = Search(nearest, free or beside, True, True), reach if nearest else margin

@@ -29,7 +29,7 @@ from rbd_ros.collision.vectors import (
 )
 from rbd_ros.compiler.loops import compiled, load_vec, norm, stack_array, Vec, Vec3
 
-#: Maximum sine of the angle between edges that count as parallel, without an axis of their own.
+#: Maximum sine of the angle between edges that count as parallel, without a separate axis.
 PARALLEL_EDGES = 1e-7
 
 #: Faces of the first box are favored: a face of the second one, or an edge, must penetrate less

@@ -297,7 +297,7 @@ def _many_objects(world: World, found: Sequence[SceneShape]) -> _ManyObjects:
         if a in numbers and b in numbers
         for pair in product(numbers[a], numbers[b])
     }
-    # Parts of one object never touch: what is listed is looked at, and left out.
+    # Parts of one object never touch: such pairs are found, and omitted.
     named.update(pair for parts in numbers.values() for pair in combinations(parts, 2))
     materials = {
         g: (movable[name].surface, found[g].shape.kind)

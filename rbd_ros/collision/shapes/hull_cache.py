@@ -76,7 +76,7 @@ def _hull(header: Dict[str, Any], content: bytes) -> ConvexHull:
 
 
 def _qhull_file() -> Tuple[str, int]:
-    """Return what identifies the versions of NumPy and SciPy, which is slow to import."""
+    """Return a key for the versions of NumPy and SciPy, which is slow to import."""
     spec = find_spec('scipy')
     assert spec is not None and spec.origin is not None
     return np.__version__, os.stat(spec.origin).st_mtime_ns

@@ -91,7 +91,7 @@ def hull_vertices(points: FloatArray) -> Tuple[FloatArray, str, float]:
         points = points[_farthest(points)]
     # Meshes repeat each vertex for every triangle that has it.
     points = np.unique(points, axis=0)
-    # Singular values: extents along the principal axes, whatever the orientation.
+    # Singular values: extents along the principal axes, for any orientation.
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) else [0]
     if len(points) < 4 or not spread[2] > _THINNEST * spread[0]:
         flat = len(points) > 2 and spread[1] > _THINNEST * spread[0]

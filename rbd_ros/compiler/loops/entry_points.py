@@ -41,7 +41,7 @@ _NUMBERS = {
 _log = logging.getLogger('rbd_ros')
 #: Reason why all loops are interpreted despite a compiler; see `EntryPoint.address`.
 _compile_failure: Optional[str] = None
-#: Logs at INFO what is compiled, which takes seconds; commands show it on a terminal.
+#: Logs compilation at INFO, which takes seconds; commands show it on a terminal.
 _progress = logging.getLogger('rbd_ros.compiler')
 
 

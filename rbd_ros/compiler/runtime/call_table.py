@@ -171,13 +171,13 @@ class CallTable:
 
         :param links: names of the links in the order of the kernel's inputs
         :param function: address of the builtin's machine code of the kernel with forces
-        :param bound: what that builtin is bound to
+        :param bound: object that the builtin is bound to
         """
         with self._changing:
             if tuple(links) in self._present or len(links) > MAX_LINKS:
                 return
             keys = [sys.intern(link) for link in links]
-            # Forever: a thread may be about to use what is replaced.
+            # Forever: a thread may still use the replaced objects.
             self._forced.setdefault(tuple(links), (keys, bound))
             # Replaces the oldest entry.
             self._present[self._next] = tuple(links)

@@ -308,7 +308,7 @@ def load_routine(name: str, text: Callable[[], str], key: Mapping[str, Any]) -> 
 
     :param name: its name on disk
     :param text: writer of the LLVM text, with opaque pointers; called only for compilation
-    :param key: what decides the text, beside the versions of the tools
+    :param key: data that decide the text, beside the versions of the tools
     """
     # No robot function has these names; if one had, the digest would differ.
     entry_name = cache.entry_name(name, 'any', cache.digest({**key, **versions()}))

@@ -392,7 +392,7 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
                         effect[k] *= scale[r]
                         free += J[k] * space.velocity[b, k]
         unit = max(unit, abs(free))
-        # Without a coefficient there is no moment, whatever the start.
+        # Without a coefficient there is no moment, for any start.
         space.y[c, r] = space.moment[c, r] / scale[r] if scale[r] > 0.0 else 0.0
     return unit
 

@@ -109,8 +109,8 @@ def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: fl
 
     Redundant rigid contacts can share a load in many ways, and with some of them a body slides
     that others hold: a body pinched between two faces turns about a line if two points carry all
-    force. With a little compliance the load sharing is unique, whatever the start; from there
-    Newton's method changes forces as little as it must. So contacts that can stick do stick.
+    force. With a little compliance the load sharing is unique for any start; from there Newton's
+    method changes forces as little as it must. So contacts that can stick do stick.
 
     :param method: see `solve_friction_space`
     :param limit: see `solve_friction_space`

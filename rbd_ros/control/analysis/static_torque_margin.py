@@ -161,10 +161,10 @@ def worst_case_poses(
 
     One for each degree of freedom, (nv, nq) [rad or m].
 
-    The search begins with the worst of the poses that are given and goes along one joint after
-    the other within its limits, so what it finds is no better than what was given, and a local
-    maximum. Joints with several degrees of freedom stay as they are. With loops there is no
-    search: they are the worst of the poses that are given.
+    The search begins with the worst of the poses that are given and goes along one joint after the
+    other within its limits, so the result depends on the given poses, and is a local maximum.
+    Joints with several degrees of freedom stay as they are. With loops there is no search: they
+    are the worst of the poses that are given.
 
     :param robot: robot on a base that is held
     :param configurations: poses to begin with, (N, nq) [rad or m]

@@ -152,7 +152,7 @@ class MotionPlanner:
         """See `DesiredMotion.plan`.
 
         :param motion: the motion that the plan continues
-        :param clock: time of its own clock [s]
+        :param clock: time of the plan's clock [s]
         """
         if not len(points.times):
             text = 'stop: the node holds the current desired position'

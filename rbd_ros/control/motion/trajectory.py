@@ -178,7 +178,7 @@ class JointTrajectory:
     def within_segments(self, segment: Any, after: Any) -> MotionSample:
         """Return the positions, velocities and accelerations within segments, each (M, n).
 
-        At the ends of a segment they are those of its own polynomial.
+        At the ends of a segment they are those of its polynomial.
 
         :param segment: indices of the segments, (M,)
         :param after: times since their begin, (M,) [s]

@@ -159,7 +159,7 @@ def _results(
 def _restart_workers(cluster: Any, stuck: bool) -> bool:
     """Restart the workers of a local cluster if all have ended; return whether it did.
 
-    Each has a nanny for that, which may give up on a busy machine, or wait for ever.
+    Each has a nanny for that, which may give up on a busy machine, or wait forever.
 
     :param stuck: whether there has been no worker for too long
     """

@@ -60,7 +60,7 @@ class MessageLink:
         """
         latency, jitter, drop, duplicate = self.disturbance
         self.sent += 1
-        # One random number for each possible effect, whatever the other results: the loss of a
+        # One random number for each possible effect, independent of the others: the loss of a
         # message does not change the next one.
         chance = self._generator.random
         lost = drop > 0.0 and chance() < drop

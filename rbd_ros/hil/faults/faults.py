@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Faults: declarations of what fails and when, and their YAML format.
+"""Faults: declarations with targets and times, and their YAML format.
 
 The files of kinds/ define their effects; `FaultInjector` applies them when they are due.
 """

@@ -92,7 +92,7 @@ def add_cycle(memory: CycleMemory, begin: float, end: float) -> None:
 
 @entry_point
 def note(memory: CycleMemory, begin: float, end: float) -> int:
-    """Do what `add_cycle` does, and return 0."""
+    """Record a cycle, as `add_cycle` does, and return 0."""
     add_cycle(memory, begin, end)
     return 0
 

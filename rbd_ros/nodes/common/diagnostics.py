@@ -124,7 +124,7 @@ class Diagnostics:
     ) -> None:
         """Set the condition of `subject`, which holds until it is replaced.
 
-        :param subject: what the condition is about
+        :param subject: subject of the condition
         :param level: `OK`, `WARN`, `ERROR` or `STALE`
         :param message: text for the user
         :param code: identifies the condition if the text varies with numbers; changes of the code
@@ -145,7 +145,7 @@ class Diagnostics:
     def event(self, subject: str, level: bytes, message: str, code: Optional[str] = None) -> None:
         """Report one occurrence of an event.
 
-        :param subject: what the event is about
+        :param subject: subject of the event
         :param level: `OK`, `WARN`, `ERROR` or `STALE`
         :param message: text for the user
         :param code: name under which occurrences are counted; None: the text

@@ -114,7 +114,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
             service.callback = self.guarded(service.callback)
         self._service_change_state.callback = self._checked(self._service_change_state.callback)
 
-    # -- what subclasses implement ----------------------------------------------------------------
+    # -- methods of subclasses --------------------------------------------------------------------
 
     @abstractmethod
     def configure(self, robot: Robot, progress: Progress) -> None:

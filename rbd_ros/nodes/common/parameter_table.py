@@ -72,7 +72,7 @@ def descriptor(declaration: Parameter) -> ParameterDescriptor:
 class ParameterTable:
     """The parameters of a node: `table['name']` is the value in use, checked and converted.
 
-    :param declarations: what to declare
+    :param declarations: declarations of the parameters
     :param prepare: computes the settings from all values, by name, without side effects; raises
         ValueError with a reason to reject them
     :param commit: uses the result of `prepare`, with the changed values by name; must not raise

@@ -32,7 +32,7 @@ class Integrator(NamedTuple):
         imported only to compile it
     :param kernel: algorithm whose kernel it calls, as `SimulationModel.dynamics`; not with loops
     :param inertia: inertia of damping and springs in the kernel
-    :param buffers: class of its own arrays, `Workspace.integrator`, declared by `floats`
+    :param buffers: class of its arrays, `Workspace.integrator`, declared by `floats`
     :param derivative: step of length h and its derivative; None, also as a result: by finite
         differences
     :param forces_in_middle: whether the step evaluates its forces in the middle

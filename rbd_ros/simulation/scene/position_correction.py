@@ -57,7 +57,7 @@ from rbd_ros.simulation.stepping.displacement import (
 from rbd_ros.simulation.stepping.free_base import correct_free_bases
 from rbd_ros.simulation.stepping.linear import add_scaled, clear, copy
 
-#: Minimum depth of a correction [m]: above rounding, below what is visible.
+#: Minimum depth of a correction [m]: above rounding, below visibility.
 MIN_DEPTH = 1e-9
 
 #: Maximum number of sweeps; later steps correct the rest.

@@ -53,7 +53,7 @@ def look_for_contacts(
 
 @compiled
 def keep_before_contact(state: State, objects: Objects, work: Workspace) -> None:
-    """Store what contacts will change, before anything moves."""
+    """Store the state that contacts change, before anything moves."""
     before = work.before_contact
     copy(state.v, before.v)
     # Counters too: a repeated step counts once.

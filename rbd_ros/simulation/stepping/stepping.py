@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The stepping loop: what Python calls, with the GIL released until all steps are done."""
+"""The stepping loop, which Python calls with the GIL released until all steps are done."""
 
 from __future__ import annotations
 

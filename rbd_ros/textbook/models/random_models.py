@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Random models of any size: general chains and trees of revolute joints (book 10.3).
 
-Benchmarks and tests of complexity want one mechanism for every number of joints. Nothing about
+Benchmarks and tests of complexity need one mechanism for every number of joints. Nothing about
 these is special: no axis is parallel to another or to an axis of a frame, no parameter is zero.
 """
 
@@ -43,7 +43,7 @@ def random_tree(joints: int, branching: float, seed: int = 0) -> Model:
 
     Children are given out body by body, so that the depth is as small as it can be: 1 makes a
     chain, 2 a binary tree, and n or more hangs all bodies but the first on the first. A body has
-    the same parameters in all trees of one seed, whatever carries it.
+    the same parameters in all trees of one seed, on any parent.
 
     :param joints: number of joints and bodies n
     :param branching: average number of children of a body that has any, 1 or more

@@ -1,13 +1,14 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Smooth motion of a robot over time, with steps that follow the accuracy asked for (book 10.1).
+"""Smooth motion of a robot over time, with steps adapted to a tolerance (book 10.1).
 
 Accelerations of a robot often have spikes: brief times at which they are far higher than at
 others. A method that adapts its steps takes long ones where not much happens and short ones in the
 spikes, so that fewer evaluations of the dynamics lead to the same accuracy.
 
 The motion is that of `Robot.forward_dynamics` under given torques, and viscous joint damping.
-What jumps (Coulomb friction, limits, contact) is for `Simulator` and `EventDrivenSimulator`.
+Discontinuous forces (Coulomb friction, limits, contact) need `Simulator` or
+`EventDrivenSimulator`.
 """
 
 from __future__ import annotations
@@ -112,7 +113,7 @@ def integrate_ode(
         found
     :param rtol: error of a step, relative to the velocity, and to 1 rad or 1 m; of adaptive
         methods
-    :param atol: error of a step besides [rad, m, rad/s, m/s]; of adaptive methods
+    :param atol: absolute error of a step [rad, m, rad/s, m/s]; of adaptive methods
     :param max_step: longest step [s]; of adaptive methods
     :raises ValueError: for invalid arguments
     :raises FloatingPointError: if the motion does not stay finite
@@ -203,7 +204,7 @@ def applied_force(robot: Robot, torque: Torque) -> Acceleration:
 
 
 class Counted:
-    """An acceleration, and how often it was asked for.
+    """An acceleration that counts its evaluations.
 
     :param acceleration: the function
     """

@@ -61,10 +61,10 @@ class Event(NamedTuple):
     """A change in the state of contact.
 
     :param time: when [s]
-    :param kind: what brought it about: `GAIN`, `LOSS` or `BREAK`
+    :param kind: its cause: `GAIN`, `LOSS` or `BREAK`
     :param contacts: numbers of the contacts concerned: those gained, or hit while they were there,
         those lost or broken
-    :param impulse: impulses of all contacts, (c,) [N s], zero but for collisions
+    :param impulse: impulses of all contacts, (c,) [N s], zero except for collisions
     """
 
     time: float
@@ -294,7 +294,7 @@ class EventDrivenSimulator:
         self.q, self.v = self._motion.projected(self.time, self.q, self.v)
 
     def _watched(self) -> List[Watch]:
-        """Return what may bring about an event in the step that begins now (step 2)."""
+        """Return the event functions of the step that begins now (step 2)."""
         gaps, tolerance = self._motion.gaps(self.q, self.v), self.gap_tolerance
         pull = 1e-9 * self._force_scale + 1e-13
         watched = []
@@ -308,7 +308,7 @@ class EventDrivenSimulator:
                 else:
                     watched.append(Watch(SINKING, i, 2.0 * tolerance))
                 continue
-            # Of one that touches, what rounding has left of its gap is no penetration.
+            # Rounding of a closed contact's gap is no penetration.
             left = -2.0 * float(gaps.gap[i]) if gaps.gap[i] >= -4.0 * tolerance else 0.0
             watched.append(Watch(CLOSING, i, max(2.0 * tolerance, left)))
             if bounded and gaps.margin[i] < 0.0:
@@ -380,13 +380,13 @@ class EventDrivenSimulator:
         hit = gained if gained.any() else impulse > 0.0
         changed = {GAIN: hit, LOSS: cause, BREAK: before & ~self._current}[kind]
         self._record(kind, changed, impulse)
-        if kind != GAIN:  # what bears the body instead, as the edge of a table
+        if kind != GAIN:  # the new support of the body, such as the edge of a table
             self._record(GAIN, gained & self._current, impulse)
 
     def _stop(self, equations: ContactEquations, closed: NDArray[np.int64]) -> None:
         """Remove slow separation velocities after a slow collision.
 
-        A block that rocks would go on for ever otherwise, from one corner to the other.
+        Otherwise a rocking block would never rest, alternating between its corners.
         """
         k = closed[np.abs(equations.velocity[closed]) <= self.resting_speed]
         M = equations.M[np.ix_(k, k)]

@@ -36,7 +36,7 @@ class Values(NamedTuple):
 
 
 class Watch(NamedTuple):
-    """Something that is positive until an event happens.
+    """A function of time that is positive until an event.
 
     :param what: `CLOSING`, `ENTERING`, `LEAVING`, `PULLING` or `SINKING`
     :param contact: number of the contact
@@ -67,7 +67,7 @@ def earliest(
 ) -> Optional[Tuple[Watch, float]]:
     """Find the first event of a step, and when it is, as a part of the step.
 
-    :param watched: what is watched
+    :param watched: event functions
     :param evaluate: values at a moment, 0 to 1
     :param flush: gap up to which a point that enters a face from the side touches it [m]
     """

@@ -46,7 +46,7 @@ def columns_by_inverse_dynamics(model: Model, q: Sequence[Scalar]) -> Matrix:
     pinocchio_equivalent='crba',
 )
 def mass_matrix_by_columns(model: Model, q: Sequence[Scalar]) -> Matrix:
-    """Return the inertia matrix by method 1, without what cancels: H e_k = ID_delta(q, e_k).
+    """Return the inertia matrix by method 1, without canceling terms: H e_k = ID_delta(q, e_k).
 
     Book eq 6.4.
 

@@ -4,8 +4,8 @@
 
 The texts are the book's: they work in situ, are given the expanded parent array, and touch no
 element that is zero because of branches, nor any above the diagonal. `H = L^T L` is a Cholesky
-factorization from the last row to the first, which is what keeps the zeros; `H = L^T D L` takes no
-square roots. What kernels are made of is factorization.py, which finds the zeros itself.
+factorization from the last row to the first, which keeps the zeros; `H = L^T D L` takes no square
+roots. Kernels use factorization.py, which finds the zeros itself.
 
 Matrices are sequences of rows, such as lists or an array, of generic scalars.
 """

@@ -85,7 +85,7 @@ def hybrid_dynamics_by_submatrix(
     # 2. and 3. Accelerations of the joints of fd, by H11
     rest = [known[k] - C_[k] for k in free]
     a1: Dict[int, Scalar] = dict(zip(free, ltdl(crba_of_joints(model, q, fd)).solve(rest)))
-    # 4. What these take at the others: tau = C' + ID_delta (table 6.1)
+    # 4. Forces at the other joints: tau = C' + ID_delta (table 6.1)
     moved = [a1.get(k, 0.0) for k in range(model.nv)]
     change = rnea(model.with_gravity((0.0, 0.0, 0.0)), q, zero, moved)
     return HybridDynamics(

@@ -88,7 +88,7 @@ def straight_line(
         order = in_order(graph, order, packs, together)
     if states:
         pairs_of_packs = [(pack.first, pack.second) for pack in packs.values()]
-        # Last: it depends on what is evaluated together.
+        # Last, as it depends on the groups of operations.
         order = schedule(graph, order, [*together, *pairs_of_packs], angles)
     negative = negative_lanes(graph, packs)
     opposite = {packs[first].second for first, turned in negative.items() if turned}

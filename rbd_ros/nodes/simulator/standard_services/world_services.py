@@ -184,7 +184,7 @@ def _files(source: str) -> Iterator[Path]:
     """Return the world files of a folder, or a file itself.
 
     :raises OSError: if there is none
-    :raises ValueError: for what cannot be a path
+    :raises ValueError: for an invalid path
     """
     path = Path(source.removeprefix('file://')).expanduser()
     if path.is_dir():

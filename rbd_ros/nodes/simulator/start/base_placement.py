@@ -16,7 +16,7 @@ from rbd_ros.spatial.rotation import quaternion_to_rotation
 
 
 def has_floating_base(robot: Robot) -> bool:
-    """Return whether the first joint has six degrees of freedom, whatever its name."""
+    """Return whether the first joint has six degrees of freedom, under any name."""
     return base_body(robot.model, '') == 1
 
 
