@@ -43,7 +43,8 @@ DEMANDING = (
 # module says otherwise of itself by `OPTIMIZED`.
 UNOPTIMIZED = (
     *('algorithms', 'invariants', 'model', 'oracles', 'robot', 'textbook'),
-    *('benchmark', 'collision', 'control', 'simulation', 'viewer', 'world'),
+    *('benchmark', 'collision', 'control', 'fmi', 'hil', 'identification', 'simulation'),
+    *('viewer', 'world'),
 )
 
 # The same examples in every run; HYPOTHESIS_PROFILE=explore looks for new ones.

@@ -66,6 +66,14 @@ def arm(tmp_path_factory):
     return robot, Running(tmp_path_factory.mktemp('arm'), make_fmu(robot))
 
 
+@pytest.fixture(scope='module')
+def panda(tmp_path_factory):
+    """Return a robot with sliding joints and its FMU with steps of 2 ms."""
+    robot = Robot.from_urdf(example_robots.path('panda'))
+    unit = make_fmu(robot, 0.002, tool='a tool')
+    return robot, Running(tmp_path_factory.mktemp('panda'), unit)
+
+
 def efforts(robot):
     return list(range(1, 1 + robot.nv))
 
@@ -113,8 +121,15 @@ def worst_difference(robot, made, simulator, steps, effort, seed=0):
     return worst
 
 
-@pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
-@pytest.mark.parametrize('name', ['ur5_robot', 'panda', 'xarm7'])
+@pytest.mark.parametrize(
+    'name, integrator',
+    [
+        ('panda', 'semi_implicit'),
+        ('panda', 'midpoint'),
+        ('panda', 'rk4'),
+        ('ur5_robot', 'semi_implicit'),
+    ],
+)
 def test_an_arm_moves_as_in_the_simulator(tmp_path, name, integrator):
     robot = Robot.from_urdf(example_robots.path(name))
     running = Running(tmp_path, make_fmu(robot, 1e-3, integrator))
@@ -161,11 +176,16 @@ def test_a_legged_robot_flies_as_in_the_simulator(tmp_path):
     assert {f'{joint}.orientation.w', f'{joint}.velocity.z', f'{joint}.moment.x'} <= set(names)
 
 
-def test_contact_with_the_ground_is_the_simulators(tmp_path):
-    robot = simulated_robots.body(
-        2.0, (0.02, 0.03, 0.04), simulated_robots.collision('box size="0.2 0.3 0.1"')
-    )
-    running = Running(tmp_path, make_fmu(robot, ground=HalfSpace()))
+@pytest.fixture(scope='module')
+def box(tmp_path_factory):
+    """Return a box as a robot and its FMU with the ground."""
+    shape = simulated_robots.collision('box size="0.2 0.3 0.1"')
+    robot = simulated_robots.body(2.0, (0.02, 0.03, 0.04), shape)
+    return robot, Running(tmp_path_factory.mktemp('box'), make_fmu(robot, ground=HalfSpace()))
+
+
+def test_contact_with_the_ground_is_the_simulators(box):
+    robot, running = box
     simulator = Simulator(robot, ground=HalfSpace())
     q = simulated_robots.at((0.0, 0.0, 0.4), (0.9, 0.1, 0.3, 0.2))
     v = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0])
@@ -181,10 +201,8 @@ def test_contact_with_the_ground_is_the_simulators(tmp_path):
     assert touched > 300
 
 
-def test_a_start_within_the_ground_throws_nothing(tmp_path):
-    shape = simulated_robots.collision('box size="0.2 0.3 0.1"')
-    robot = simulated_robots.body(2.0, (0.02, 0.03, 0.04), shape)
-    running = Running(tmp_path, make_fmu(robot, ground=HalfSpace()))
+def test_a_start_within_the_ground_throws_nothing(box):
+    robot, running = box
     simulator, q = Simulator(robot, ground=HalfSpace()), simulated_robots.at((0.0, 0.0, 0.04))
     made = starting_at(running, robot, q, np.zeros(6))
     simulator.reset(q)
@@ -267,9 +285,8 @@ def test_states_go_back_exactly_also_as_bytes(arm):
     assert 'not a state of this FMU' in running.messages[-1]
 
 
-def test_a_reset_starts_again(tmp_path):
-    robot = Robot.from_urdf(example_robots.path('panda'))
-    running = Running(tmp_path, make_fmu(robot))
+def test_a_reset_starts_again(panda):
+    robot, running = panda
     made = running.instance()
     first = made.getFloat64([0, *efforts(robot), *outputs(robot)])
     made.setFloat64(efforts(robot), [1.0] * robot.nv)
@@ -338,18 +355,16 @@ def test_wrong_sizes_and_tokens_are_rejected(arm, monkeypatch):
     assert 'token belongs to another FMU' in running.messages[-1]
 
 
-def test_an_orientation_of_zero_is_rejected(tmp_path):
-    robot = simulated_robots.body()
-    running = Running(tmp_path, make_fmu(robot))
+def test_an_orientation_of_zero_is_rejected(box):
+    robot, running = box
     made = running.instance(begin=False)
     made.setFloat64(outputs(robot)[:4], [0.0] * 4)
     made.enterInitializationMode()
     rejected(running, ERROR, 'orientation', made.exitInitializationMode)
 
 
-def test_the_description_has_names_units_and_start_values(tmp_path):
-    robot = Robot.from_urdf(example_robots.path('panda'))
-    running = Running(tmp_path, make_fmu(robot, 0.002, tool='a tool'))
+def test_the_description_has_names_units_and_start_values(panda):
+    robot, running = panda
     description = running.description
     by_name = {v.name: v for v in description.modelVariables}
     for joint, limit in zip(robot.joint_names, robot.effort_limits):

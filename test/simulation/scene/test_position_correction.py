@@ -18,9 +18,6 @@ from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.robots import resource_path
 from rbd_ros.simulation.records.simulation_model import RETURN_SPEED
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 h = 1e-3
 WAY = RETURN_SPEED * h
 LIMIT = '<limit lower="-3" upper="3" effort="10" velocity="10"/>'
