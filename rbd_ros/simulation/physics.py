@@ -278,13 +278,13 @@ class Physics:
         """The step loop; compiled on first use."""
         with self.mutex:
             if self._steps is None and not self.robot.nv and not self.model.has_scene:
-                self._steps = Steps(ask_first, self._let_time_pass, 0)
+                self._steps = Steps(ask_first, self._advance_time, 0)
             elif self._steps is None:
                 self._steps = bind_steps(self.record, self.mutex)
             self._step_alone = self._steps.alone
             return self._steps
 
-    def _let_time_pass(self, count: int) -> int:
+    def _advance_time(self, count: int) -> int:
         """Advance time alone, for a robot without joints."""
         self.state.counters[STEPS] += count
         return count

@@ -105,7 +105,7 @@ class LiveSession:
         count = 0
         while self._now() < end and count != frames and not self.stopped:
             count += 1
-            self._obey()
+            self._execute()
             if self.playing:
                 self._advance(min(self._due(), end))
                 self._measure()
@@ -146,16 +146,16 @@ class LiveSession:
         except FloatingPointError as error:
             self.playing, self._message = False, f'{error}'
 
-    def _obey(self) -> None:
+    def _execute(self) -> None:
         if self._pull is not None and time.monotonic() - self._pulled_at > _HOLD:
-            self._let_go()  # the page was closed
+            self._release_body()  # the page was closed
         for name, value in self._page.requests():
             if self._is_static and name not in ('joint', 'reset'):
                 continue
             try:
                 getattr(self, f'_on_{name}')(value)
             except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
-                self._let_go()
+                self._release_body()
                 self._message = f'{name}: {error}'
             if name not in ('pull', 'release', 'joint', 'effort', 'keep'):  # time goes on in these
                 self._restart_clock()
@@ -203,7 +203,7 @@ class LiveSession:
         self.commands.push(joint.velocity, min(max(effort, -limit), limit))
 
     def _on_reset(self, _: Any) -> None:
-        self._let_go()
+        self._release_body()
         self.simulator.restore(self._start)
         self.commands.clear()
 
@@ -214,7 +214,7 @@ class LiveSession:
         name = [*links, *self.scene.objects][frame]
         pull, kind = self._pull, LinkPull if frame < len(links) else ObjectPull
         if pull is None or pull.name != name or not isinstance(pull, kind):
-            self._let_go()
+            self._release_body()
             pull = (
                 LinkPull(self.simulator, name, self.scene.weight, self._radius)
                 if kind is LinkPull
@@ -224,9 +224,9 @@ class LiveSession:
         self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
 
     def _on_release(self, _: Any = None) -> None:
-        self._let_go()
+        self._release_body()
 
-    def _let_go(self) -> None:
+    def _release_body(self) -> None:
         # The force lasts one step, so it needs no removal.
         self._pull, self._message = None, ''
 

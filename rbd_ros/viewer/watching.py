@@ -72,7 +72,7 @@ class WatchSession:
         self.objects: FloatArray = scene.start.copy()
         self.contacts: FloatArray = np.empty((0, 6))
         self._objects_received = -math.inf
-        self._strangers: Tuple[str, ...] = ()
+        self._unknown_objects: Tuple[str, ...] = ()
         poses = self._poses()[0]
         self._ros = _subscriber(
             namespace,
@@ -145,7 +145,7 @@ class WatchSession:
                 w, x, y, z = (numbers[3:] / length).tolist()
                 self.objects[k, :3, :3] = quaternion_to_rotation((w, x, y, z))
                 self.objects[k, :3, 3] = numbers[:3]
-        self._strangers = tuple(name for name in message.joint_names if name not in known)
+        self._unknown_objects = tuple(name for name in message.joint_names if name not in known)
         self._objects_received = time.monotonic()
 
     def _take_contacts(self, message: Any) -> None:
@@ -182,10 +182,9 @@ class WatchSession:
             return f'{self._ros.topic} does not have {", ".join(sorted(self._missing))}.'
         if self.scene.objects and time.monotonic() - self._objects_received > _SILENT:
             return f'No message on {self._ros.resolved(OBJECTS)}: objects are not followed.'
-        if self._strangers:
-            return (
-                f'Not shown, because they are not in the world file: {_listed(self._strangers)}.'
-            )
+        if self._unknown_objects:
+            names = _listed(self._unknown_objects)
+            return f'Not shown, because they are not in the world file: {names}.'
         return ''
 
 

@@ -150,7 +150,7 @@ def test_an_interruption_that_is_lost_ends_it_nonetheless(capsys, monkeypatch):
         except KeyboardInterrupt:
             return
 
-    monkeypatch.setattr(LiveSession, '_obey', lose)
+    monkeypatch.setattr(LiveSession, '_execute', lose)
     assert main(['simulate', ARM, '--no-browser', '--port', '0']) == 130
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
 

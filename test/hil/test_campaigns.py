@@ -250,8 +250,8 @@ def test_another_plant_is_named(path):
     path.with_name('unit.fmu').write_text('')
     other = replace(scenario, plant=PlantEntry('fmu', str(path.with_name('unit.fmu')), {}))
     after = campaign_module.fingerprints(str(path), other)
-    assert campaign_module.what_differs(before, before, driven) == ''
-    assert campaign_module.what_differs(before, after, other).endswith('unit.fmu')
+    assert campaign_module.difference(before, before, driven) == ''
+    assert campaign_module.difference(before, after, other).endswith('unit.fmu')
 
 
 def test_a_run_whose_worker_dies_is_a_failure_among_the_others(path, tmp_path):

@@ -50,10 +50,10 @@ def test_a_conflict_is_reported_as_soon_as_the_other_node_has_a_name():
     graph = Graph(named('simulator'), UNKNOWN)
     monitor = ConflictMonitor(graph, graph)
     for _ in range(3):
-        monitor.look_for_simulators(['/clock'])
+        monitor.report_simulators(['/clock'])
     assert graph.reported == []
     graph.publishers = (named('simulator'), named('other'))
-    monitor.look_for_simulators(['/clock'])
+    monitor.report_simulators(['/clock'])
     assert len(graph.reported) == 1 and '/other publishes /clock as well' in graph.reported[0]
 
 
@@ -61,7 +61,7 @@ def test_a_conflict_with_a_node_that_never_gets_a_name_is_reported_too():
     graph = Graph(named('simulator'), UNKNOWN)
     monitor = ConflictMonitor(graph, graph)
     for _ in range(6):
-        monitor.look_for_simulators(['/clock'])
+        monitor.report_simulators(['/clock'])
     assert len(graph.reported) == 1 and 'a node without a name' in graph.reported[0]
 
 
@@ -69,21 +69,21 @@ def test_a_publisher_without_a_name_restarts_the_monitor():
     graph = Graph(named('simulator'), UNKNOWN)
     monitor = ConflictMonitor(graph, graph)
     for _ in range(4):
-        monitor.look_for_simulators(['/clock'])
+        monitor.report_simulators(['/clock'])
         graph.publishers = (named('simulator'),)
-        monitor.look_for_simulators(['/clock'])
+        monitor.report_simulators(['/clock'])
         graph.publishers = (named('simulator'), UNKNOWN)
-        monitor.look_for_simulators(['/clock'])
+        monitor.report_simulators(['/clock'])
     assert graph.reported == []
 
 
 def test_controllers_without_names_wait_as_well():
     graph = Graph(named('left'), UNKNOWN)
     monitor = ConflictMonitor(graph, graph)
-    monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['elbow']])
+    monitor.report_controllers('/command', '/efforts', [['elbow'], ['elbow']])
     assert graph.reported == []
     graph.publishers = (named('left'), named('right'))
-    monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['elbow']])
+    monitor.report_controllers('/command', '/efforts', [['elbow'], ['elbow']])
     assert '/left' in graph.reported[0] and '/right' in graph.reported[0]
 
 
@@ -93,14 +93,14 @@ def test_a_controller_may_be_silent_for_some_looks():
         graph.publishers if topic == '/command' else []
     )
     monitor = ConflictMonitor(graph, graph)
-    monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+    monitor.report_controllers('/command', '/efforts', [['elbow'], ['wrist']])
     for _ in range(4):
-        monitor.look_for_controllers('/command', '/efforts', [['elbow']])
-        monitor.look_for_controllers('/command', '/efforts', [])
-        monitor.look_for_controllers('/command', '/efforts', [['wrist']])
+        monitor.report_controllers('/command', '/efforts', [['elbow']])
+        monitor.report_controllers('/command', '/efforts', [])
+        monitor.report_controllers('/command', '/efforts', [['wrist']])
     assert graph.reported == []
     for _ in range(6):
-        monitor.look_for_controllers('/command', '/efforts', [['elbow']])
+        monitor.report_controllers('/command', '/efforts', [['elbow']])
     assert len(graph.reported) == 1 and 'may command the same joints' in graph.reported[0]
 
 
@@ -112,11 +112,11 @@ def test_controllers_that_have_not_sent_anything_yet_are_waited_for():
     )
     monitor = ConflictMonitor(graph, graph)
     for heard in ([], [], [['elbow']], [['elbow'], ['wrist']]):
-        monitor.look_for_controllers('/command', '/efforts', heard)
+        monitor.report_controllers('/command', '/efforts', heard)
     assert graph.reported == []
     graph.publishers = (named('left'), named('right'), named('third'))
     for _ in range(6):
-        monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+        monitor.report_controllers('/command', '/efforts', [['elbow'], ['wrist']])
     assert len(graph.reported) == 1 and '/third' in graph.reported[0]
 
 
@@ -126,6 +126,6 @@ def test_controllers_for_different_joints_conflict_once_both_command_one():
         graph.publishers if topic == '/command' else []
     )
     monitor = ConflictMonitor(graph, graph)
-    monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['wrist']])
-    monitor.look_for_controllers('/command', '/efforts', [['elbow'], ['elbow', 'wrist']])
+    monitor.report_controllers('/command', '/efforts', [['elbow'], ['wrist']])
+    monitor.report_controllers('/command', '/efforts', [['elbow'], ['elbow', 'wrist']])
     assert len(graph.reported) == 1 and 'may command elbow' in graph.reported[0]

@@ -29,7 +29,7 @@ from rbd_ros.algorithms.kinematics.kinematics import body_transforms
 from rbd_ros.array_types import FloatArray, IntArray
 from rbd_ros.collision.queries import pair_is_supported
 from rbd_ros.collision.scene.scene_arrays import SceneTable, shapes_of_pairs, STIFFNESS
-from rbd_ros.collision.scene.scene_search import LEFT_OUT, left_out_notice, overlapping_links
+from rbd_ros.collision.scene.scene_search import LEFT_OUT, omission_notice, overlapping_links
 from rbd_ros.collision.shapes import contact_shapes as shapes
 from rbd_ros.collision.shapes.scene_shapes import reach, ShapeMaker, tables_for, tabulated
 from rbd_ros.model import Model
@@ -126,9 +126,9 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         # Groups and surfaces are numbered per pair: again without the dropped ones.
         table = _table(world, found, pairs, many, body_count) if deep else table
-        notices.extend(left_out_notice(deep, 'are in contact at the neutral configuration'))
+        notices.extend(omission_notice(deep, 'are in contact at the neutral configuration'))
     why = 'are connected by links without shapes or without mass'
-    notices.extend(left_out_notice(connected, why))
+    notices.extend(omission_notice(connected, why))
     return Scene(tuple(found), world.movable, body_count, table, (*notices, *maker.notices))
 
 

@@ -86,14 +86,14 @@ def overlapping_links(
     return found
 
 
-def left_out_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
+def omission_notice(found: AbstractSet[Tuple[str, str]], why: str) -> List[str]:
     """Return the notice of links that do not touch each other, or no notice without any.
 
     :param found: pairs of names, with that of the robot
     :param why: predicate of the links
 
-    >>> from rbd_ros.collision.scene.scene_search import left_out_notice
-    >>> left_out_notice({('robot/a', 'robot/b')}, 'overlap')[0].split(';')[0]
+    >>> from rbd_ros.collision.scene.scene_search import omission_notice
+    >>> omission_notice({('robot/a', 'robot/b')}, 'overlap')[0].split(';')[0]
     '1 pair of links that overlap have no collision with each other (a and b)'
     """
     if not found:

@@ -72,7 +72,7 @@ def _of_files(paths: List[Path]) -> str:
     return total.hexdigest()
 
 
-def what_differs(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Scenario) -> str:
+def difference(one: Mapping[str, Any], other: Mapping[str, Any], scenario: Scenario) -> str:
     """Return the first name with different fingerprints in two sets; '' if all are equal.
 
     :param scenario: scenario whose controller and plant are named
@@ -243,7 +243,7 @@ class Campaign:
         if path.is_file():
             before = self._settings_before()
             self._reject_another(before)
-            if other := what_differs(before, settings, self.scenario):
+            if other := difference(before, settings, self.scenario):
                 raise ValueError(
                     f'{other} has changed since the campaign in {self.folder} began, and one '
                     'table must not mix both; give another --report'
@@ -295,7 +295,7 @@ def _make_work(
     :raises ValueError: if the worker has another scenario or controller
     """
     scenario = read_scenario(path)
-    if other := what_differs(expected, fingerprints(path, scenario), scenario):
+    if other := difference(expected, fingerprints(path, scenario), scenario):
         raise ValueError(
             f'the worker has another campaign as {path}: {other} differs; give it the same files'
         )

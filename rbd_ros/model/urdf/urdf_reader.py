@@ -269,7 +269,7 @@ class _Builder:
         for what in self.description.missing_limits.get(name, ()):
             self._note(f'have a <limit> without {what} and are taken as unlimited in that', name)
         if not bounded:
-            self._note_unbounded(joint)
+            self._warn_unbounded(joint)
             return JointLimits(velocity=limit.velocity, effort=limit.effort)
         if limit.lower > limit.upper or limit.lower == math.inf or limit.upper == -math.inf:
             raise ModelError(
@@ -282,7 +282,7 @@ class _Builder:
             limit.lower, limit.upper, limit.velocity, limit.effort, *self._soft_limits(joint)
         )
 
-    def _note_unbounded(self, joint: Any) -> None:
+    def _warn_unbounded(self, joint: Any) -> None:
         """Note hard or soft position limits of a joint whose type has none."""
         given = getattr(joint, 'safety_controller', None)
         soft = [getattr(given, f'soft_{side}_limit', None) for side in ('lower', 'upper')]

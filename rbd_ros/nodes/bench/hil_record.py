@@ -131,7 +131,7 @@ class DdsRecorder:
                 self._flushed = now
                 self._file.flush()
             if not self.has_simulator:
-                self._look_for_simulator()
+                self._find_simulator()
         except OSError as error:
             raise ValueError(
                 f'the recording cannot be written: {error.strerror or error}'
@@ -147,7 +147,7 @@ class DdsRecorder:
             self._file.write(topic.channel, info['received_timestamp'], bytes(data))
             self.counts[topic.name] += 1
 
-    def _look_for_simulator(self) -> None:
+    def _find_simulator(self) -> None:
         """Request the parameters of the simulator, which a replay needs."""
         self._executor.spin_once(0.0)
         if self._parameters.answered():

@@ -482,15 +482,15 @@ class SimulatorNode(GuardedNode):
             return
         cycle = self.cycle
         further = self._further_ports
-        self._conflicts.look_for_simulators(
+        self._conflicts.report_simulators(
             [*self.ports.output_topics, *(each.output_topic for each in further.values())]
         )
         by_name, by_order = self.ports.command_topics
         heard = cycle.commands.recent_names()
-        self._conflicts.look_for_controllers(by_name, by_order, heard)
+        self._conflicts.report_controllers(by_name, by_order, heard)
         for name, ports in further.items():
             lists = cycle.robot_topics.commands[name].recent_names()
-            self._conflicts.look_for_controllers(*ports.command_topics, lists)
+            self._conflicts.report_controllers(*ports.command_topics, lists)
         cycle.follow_clock_listeners(self.ports.clock_listeners)
         self._pace()
         expected = (

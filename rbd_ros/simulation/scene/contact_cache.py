@@ -16,7 +16,7 @@ MUCH_NEARER, SAME_PLACE = 16.0, 1e-4
 
 
 @compiled
-def remember(contact_state: ContactState) -> None:
+def store_impulses(contact_state: ContactState) -> None:
     """Store the impulses of the last step, in world coordinates."""
     contacts, count = contact_state.contacts, contact_state.counts[NOW]
     contact_state.counts[BEFORE] = count
@@ -40,7 +40,7 @@ def remember(contact_state: ContactState) -> None:
 
 
 @compiled
-def recall(contact_state: ContactState, count: int) -> None:
+def load_impulses(contact_state: ContactState, count: int) -> None:
     """Start from the previous impulses of the same contacts.
 
     Contacts are the same if their features are, unless another one was much nearer: with collinear

@@ -605,7 +605,7 @@ def correct_robot(
                     changed = True
     # Enforced limits alone move links too.
     if changed:
-        note_shift(model, work)
+        record_shift(model, work)
 
 
 @compiled
@@ -639,7 +639,7 @@ def close_after(model: SimulationModel, state: State, work: Workspace, h: float)
 
 
 @compiled
-def note_shift(model: SimulationModel, work: Workspace) -> None:
+def record_shift(model: SimulationModel, work: Workspace) -> None:
     """Record the maximum motion of any point of the robot by `joint_displacement`."""
     buffers, tree, table = work.scene.buffers, model.tree, model.scene.table
     body_velocities(tree, work.dynamics.columns, work.scene.joint_displacement, buffers.ahead)

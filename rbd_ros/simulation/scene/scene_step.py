@@ -31,7 +31,7 @@ from rbd_ros.simulation.records.simulation_state import (
     UNCONVERGED,
 )
 from rbd_ros.simulation.records.workspace import Workspace
-from rbd_ros.simulation.scene.contact_cache import recall, remember
+from rbd_ros.simulation.scene.contact_cache import load_impulses, store_impulses
 from rbd_ros.simulation.scene.contact_jacobians import find_jacobians
 from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
@@ -50,9 +50,9 @@ from rbd_ros.simulation.scene.scene_robot import (
 )
 from rbd_ros.simulation.scene.scene_state import ContactState, NOW, Objects
 from rbd_ros.simulation.scene.speculative_contacts import (
+    find_step_contacts,
     go_back,
     keep_before_contact,
-    look_for_contacts,
     MAX_SEARCHES,
     MAX_UNSOLVED,
     reaches_more,
@@ -95,7 +95,7 @@ def take_scene_substep(
     :param unused: contacts with the ground, which a world does not have
     """
     # 1. Impulses of the last step become the warm start of contacts found again.
-    remember(contact_state)
+    store_impulses(contact_state)
     place_objects(model.scene, objects, work.scene)
     if model.has_external_forces:
         find_wrenches(model.scene, external_forces, objects, work.scene)
@@ -105,7 +105,7 @@ def take_scene_substep(
             clear(work.scene.has_row[kind])
     keep_before_contact(state, objects, work)
     # 2. Collision detection at the beginning of the step, with a margin for speculative contacts.
-    seen = look_for_contacts(model, contact_state, work, h)
+    seen = find_step_contacts(model, contact_state, work, h)
     found, robot_in_contact, unsolved = VELOCITY, False, 0
     # 3. Velocities at the end of the step. Impulses may accelerate bodies towards others that were
     # not tested: then the step is repeated with these pairs.
@@ -180,7 +180,7 @@ def find_velocities(
     contact_state.counts[NOW] = state.counters[NEAR] = count
     state.counters[DROPPED] += scene.buffers.dropped[0]
     # Warm start: contacts are matched with those of the last step by feature and position.
-    recall(contact_state, count)
+    load_impulses(contact_state, count)
     load = 0.0
     if model.has_free_bases:
         load = load_on_robot(model, contact_state, count)

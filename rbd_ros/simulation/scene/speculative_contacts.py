@@ -34,7 +34,7 @@ MAX_UNSOLVED = 3
 
 
 @compiled
-def look_for_contacts(
+def find_step_contacts(
     model: SimulationModel, contact_state: ContactState, work: Workspace, h: float
 ) -> int:
     """Find contacts; return their number including implied ones, which are dropped.
@@ -100,6 +100,6 @@ def reaches_more(
         return seen
     # Velocities ahead count besides the initial ones, so earlier contacts are found again.
     buffers.search[0] = search
-    count: int = look_for_contacts(model, contact_state, work, h)
+    count: int = find_step_contacts(model, contact_state, work, h)
     buffers.search[0] = 0
     return count

@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from rbd_ros.compiler.loops import allocate
-from rbd_ros.simulation.scene.contact_cache import recall, remember
+from rbd_ros.simulation.scene.contact_cache import load_impulses, store_impulses
 from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
 
 SIZES = {'contacts': 4, 'moment_contacts': 4, 'nv': 0}
@@ -28,7 +28,7 @@ def remembered(rng, pairs, features, positions):
         np.einsum('cr,crs->cs', x[:count], frames)
         for x in (contact_state.impulse, contact_state.moment)
     ]
-    remember(contact_state)
+    store_impulses(contact_state)
     assert contact_state.counts[BEFORE] == count
     return contact_state, *recalled
 
@@ -39,7 +39,7 @@ def now(contact_state, rng, pair, feature, position):
     contacts = contact_state.contacts
     contacts.pair[0], contacts.feature[0] = pair, feature
     contacts.position[0], contacts.frame[0] = position, frame
-    recall(contact_state, 1)
+    load_impulses(contact_state, 1)
     return contact_state.impulse[0] @ frame, contact_state.moment[0] @ frame
 
 
@@ -72,6 +72,6 @@ def test_contacts_of_several_pairs_find_their_own(rng):
     contact_state, impulses, _ = remembered(rng, [2, 5, 5, 9], [1, 1, 2, 1], np.zeros((4, 3)))
     contacts = contact_state.contacts
     contacts.pair[:3], contacts.feature[:3] = [5, 7, 9], [2, 1, 1]
-    recall(contact_state, 3)
+    load_impulses(contact_state, 3)
     found = np.einsum('cr,crs->cs', contact_state.impulse[:3], contacts.frame[:3])
     assert np.allclose(found, [impulses[2], np.zeros(3), impulses[3]], atol=1e-14)

@@ -199,9 +199,9 @@ def test_problems_that_are_not_solved_are_checked_three_times(monkeypatch, unsol
         'find_velocities': find_velocities,
         'go_back': lambda *_: counters.fill(0),  # the counters are those of before
         'reaches_more': lambda *_: len(seen) + 1,
-        'look_for_contacts': lambda *_: 0,
+        'find_step_contacts': lambda *_: 0,
     }
-    names = ('remember', 'place_objects', 'keep_before_contact', 'correct_positions')
+    names = ('store_impulses', 'place_objects', 'keep_before_contact', 'correct_positions')
     for name, fake in {**dict.fromkeys(names, lambda *_: False), **fakes}.items():
         monkeypatch.setattr(step, name, fake)
     model = SimpleNamespace(

@@ -19,13 +19,13 @@ _CHAINS = 2  # of additions, for shorter dependency chains
 
 
 def emit_nan_check(
-    code: Emitter, inputs: Inputs, outputs: Sequence[int], spoil: str, widest: int
+    code: Emitter, inputs: Inputs, outputs: Sequence[int], fill: str, widest: int
 ) -> None:
     """Emit the test of all inputs, and the branch.
 
     :param inputs: names and sizes of the arrays `%in0`, `%in1`, ...
     :param outputs: sizes of the arrays `%out0`, `%out1`, ...
-    :param spoil: name of the function of `spoil_function`
+    :param fill: name of the function of `nan_function`
     :param widest: maximum lanes for the inputs of one state, a power of two
     """
     if not any(outputs) or not any(size for _, size in inputs):
@@ -43,7 +43,7 @@ def emit_nan_check(
     code.lines.append('bad:')
     for k, size in enumerate(outputs):
         if size:
-            code.line(f'call void @{spoil}(ptr %out{k}, i64 {size}, {code.type} {nan})')
+            code.line(f'call void @{fill}(ptr %out{k}, i64 {size}, {code.type} {nan})')
     code.line('br label %good')
     code.lines.append('good:')
 
@@ -86,7 +86,7 @@ def _times_zero(code: Emitter, values: Iterable[str]) -> str:
     return total
 
 
-def spoil_function(name: str, lanes: int, attributes: str) -> str:
+def nan_function(name: str, lanes: int, attributes: str) -> str:
     """Return text of the function that makes every element NaN where the sum `%sum` is NaN.
 
     :param name: name of the function

@@ -30,7 +30,7 @@ from rbd_ros.compiler.targets.llvm.fusion import fused
 from rbd_ros.compiler.targets.llvm.instruction_scheduling import schedule
 from rbd_ros.compiler.targets.llvm.isomorphic_subgraphs import counterparts
 from rbd_ros.compiler.targets.llvm.lane_signs import negative_lanes, still_settled
-from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, spoil_function
+from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, nan_function
 from rbd_ros.compiler.targets.llvm.slp_emission import PackEmitter
 from rbd_ros.compiler.targets.llvm.slp_vectorization import find_packs, in_order, Pack
 from rbd_ros.compiler.targets.llvm.table_interpreter import table_interpreter
@@ -130,11 +130,11 @@ def straight_line(
             texts += [f'define void {head} {{', *own.lines, '  ret void', '}']
             code.line(f'call void @{name}_{k}({", ".join([*pointers, "ptr %kept"])})')
     emit_nan_check(
-        code, inputs, [output.size for output in program.outputs], f'{name}_spoil', widest
+        code, inputs, [output.size for output in program.outputs], f'{name}_nan', widest
     )
     head = f'@{name}({", ".join(arguments)}) {attributes}'
     texts += [f'define void {head} {{', *code.lines, '  ret void', '}']
-    texts.append(spoil_function(f'{name}_spoil', lanes, attributes))
+    texts.append(nan_function(f'{name}_nan', lanes, attributes))
     declarations = [
         line
         for width in sorted({lanes, *([2] if packs else [])} | {group.lanes for group in groups})

@@ -17,7 +17,7 @@ import numpy as np
 
 from rbd_ros.compiler.program import Program
 from rbd_ros.compiler.targets.llvm.emit import emit_node, Emitter
-from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, spoil_function
+from rbd_ros.compiler.targets.llvm.nan_check import emit_nan_check, nan_function
 from rbd_ros.compiler.targets.llvm.operation_table import (
     INNER_OF,
     kind_name,
@@ -56,7 +56,7 @@ def table_interpreter(
         slot = code.value(f'getelementptr ptr, ptr %outs, i64 {k}')
         code.line(f'store ptr %out{k}, ptr {slot}, align 8')
     code.line(f'call void @{name}_run(ptr %values, ptr %outs)')
-    emit_nan_check(code, inputs, sizes, f'{name}_spoil', widest)
+    emit_nan_check(code, inputs, sizes, f'{name}_nan', widest)
     pointers = [f'ptr %in{k}' for k in range(len(inputs))]
     arguments = ', '.join([*pointers, *(f'ptr %out{k}' for k in range(len(sizes)))])
     kinds = sorted({run.kind for run in runs})
@@ -77,7 +77,7 @@ def table_interpreter(
         _copying(f'{name}_spread', lanes, attributes, 'double'),
         _run_all(name, kinds, len(runs), bits, attributes),
         *(_loop(name, kind, lanes, bits, attributes) for kind in kinds),
-        spoil_function(f'{name}_spoil', lanes, attributes),
+        nan_function(f'{name}_nan', lanes, attributes),
     ]
     return '\n'.join(texts), Emitter(lanes).declarations()
 

@@ -20,13 +20,13 @@ from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.simulator.commands.control_tag import ControlTag, NO_TAG
 from rbd_ros.nodes.simulator.commands.driven_joints import DrivenJoints
 from rbd_ros.nodes.simulator.cycle.compiled_cycle import (
+    apply_message,
     CommandPattern,
     is_command,
     MAX_ACCELERATION,
     MAX_EFFORT,
     MAX_POSITION,
     MAX_VELOCITY,
-    obey,
     take_command,
 )
 from rbd_ros.robot import Robot
@@ -198,7 +198,7 @@ class Commands(DrivenJoints):
         """
         for known in self._known:
             if known.take(data, len(data), now):
-                self.reports.note_taken()
+                self.reports.count_message()
                 return True
         try:
             message = self._by_name.read(data)
@@ -222,7 +222,7 @@ class Commands(DrivenJoints):
         counts = {name: values.size for name, values in fields.items()}
         known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
-            self._note_heard(self._known[: -MAX_PATTERNS + 1])  # those to be dropped
+            self._collect_names(self._known[: -MAX_PATTERNS + 1])  # those to be dropped
             self._known = [*self._known[-MAX_PATTERNS + 1 :], known]
         return self._take(named.naming, given, now)
 
@@ -245,8 +245,8 @@ class Commands(DrivenJoints):
                 'NaN',
             )
             return False
-        obey(self.sent, self.drives, target, now)
-        self.reports.note_taken()
+        apply_message(self.sent, self.drives, target, now)
+        self.reports.count_message()
         return True
 
     def _new_naming(self, names: NameList) -> NamedJoints:
@@ -295,7 +295,7 @@ class Commands(DrivenJoints):
         """
         order = self._array_order
         if self._known_array is not None and self._known_array.take(data, len(data), now):
-            self.reports.note_taken()
+            self.reports.count_message()
             return True
         try:
             values = self._by_order.read(data)
@@ -337,7 +337,7 @@ class Commands(DrivenJoints):
         drives.acceleration[joints] = values[order.source][given]
         drives.mode[joints] = ACCELERATION
         drives.received[joints] = now
-        self.reports.note_taken()
+        self.reports.count_message()
         return True
 
     def _learn(
@@ -375,11 +375,11 @@ class Commands(DrivenJoints):
 
     def recent_names(self) -> List[Sequence[str]]:
         """Return the distinct lists of joint names in messages since the last call."""
-        self._note_heard(self._known)
+        self._collect_names(self._known)
         heard, self.heard = self.heard, {}
         return [naming.names for naming in heard]
 
-    def _note_heard(self, patterns: Sequence[KnownMessages]) -> None:
+    def _collect_names(self, patterns: Sequence[KnownMessages]) -> None:
         for known in patterns:
             if known.heard[0]:
                 known.heard[0] = 0

@@ -32,7 +32,7 @@ class CommandReports:
         """Number of messages since the stream began."""
         return self.accepted - self._accepted_before
 
-    def note_taken(self) -> None:
+    def count_message(self) -> None:
         """Count a message that drives a joint."""
         self.accepted += 1
         if not self.receiving:

@@ -32,9 +32,10 @@ class ConflictMonitor:
         self._own = _full_name(node.get_namespace(), node.get_name())
         self._checks_without_names: Dict[str, int] = {}
         self._silent: Dict[str, Dict[Tuple[str, ...], int]] = {}  # checks since a list arrived
-        self._crowds: Dict[str, Tuple[List[str], int]] = {}  # names, and checks since they changed
+        #: Names of publishers by topic, and checks since they changed
+        self._last_publishers: Dict[str, Tuple[List[str], int]] = {}
 
-    def look_for_simulators(self, topics: Sequence[str]) -> None:
+    def report_simulators(self, topics: Sequence[str]) -> None:
         """Report other publishers of the simulator's topics."""
         for topic in topics:
             publishers = self._publishers(topic)
@@ -49,7 +50,7 @@ class ConflictMonitor:
                     code=f'others publish {topic}',
                 )
 
-    def look_for_controllers(
+    def report_controllers(
         self, by_name: str, by_order: str, heard: Sequence[Sequence[str]]
     ) -> None:
         """Report controllers that command the same joints; several for different joints are fine.
@@ -64,9 +65,9 @@ class ConflictMonitor:
         # As many lists as publishers without common joints: each controls its own joints.
         disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
         publishers = sorted(named + ordered)
-        before, checks = self._crowds.get(by_name, ([], 0))
+        before, checks = self._last_publishers.get(by_name, ([], 0))
         checks = checks + 1 if before == publishers else 0
-        self._crowds[by_name] = (publishers, checks)
+        self._last_publishers[by_name] = (publishers, checks)
         crowd = len(set(named) | set(ordered)) > 1 or max(len(named), len(ordered)) > 1
         if not crowd or (disjoint and set(ordered) <= set(named) and len(ordered) < 2):
             return

@@ -167,7 +167,7 @@ def take_command(
     decode_field(sent, 2, command.velocity_joints, data, command.velocity)
     if not is_command(sent, command.joints):
         return 0
-    obey(sent, drives, command.joints, now)
+    apply_message(sent, drives, command.joints, now)
     command.heard[0] = 1
     return 1
 
@@ -214,7 +214,7 @@ def is_command(sent: Sent, joints: IntArray) -> bool:
 
 
 @compiled
-def obey(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
+def apply_message(sent: Sent, drives: Drives, joints: IntArray, now: float) -> None:
     """Apply the decoded message to its joints; see docs/nodes/simulator.md.
 
     :param joints: those joints, (m,)

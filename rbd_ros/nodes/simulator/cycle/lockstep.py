@@ -161,12 +161,12 @@ class LockstepPorts:
             while taken is not None:
                 if not self._by_stamp or self._is_answer(kind, taken[0]):
                     self._chosen[kind] = taken
-                    self._note_answer(perf_counter())
+                    self._record_response(perf_counter())
                     return True
                 taken = take()
         return False
 
-    def _note_answer(self, now: float) -> None:
+    def _record_response(self, now: float) -> None:
         self._state, self._answered_stamp = None, self._stamp
         self._delays[self.answered % RECENT] = now - self._sent_at
         self.answered += 1

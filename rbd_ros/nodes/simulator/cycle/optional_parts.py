@@ -121,7 +121,7 @@ def make_robot_topics(
     from rbd_ros.nodes.simulator.state.robot_topics import check_names, RobotTopics
 
     check_names(robots)
-    return RobotTopics(commands, robots, states.fields, states.send_whole, ports)
+    return RobotTopics(commands, robots, states.fields, states.send_complete, ports)
 
 
 def array_joints(simulator: Simulator, parameters: Parameters) -> Sequence[str]:

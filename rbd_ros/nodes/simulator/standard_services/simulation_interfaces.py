@@ -76,7 +76,7 @@ class SimulationInterfaces:
     def __init__(self, simulator: Any, msg: Any):
         self._simulator = simulator
         self.entities = Entities(simulator, msg)
-        self.worlds = WorldServices(simulator, msg, self._note_stop)
+        self.worlds = WorldServices(simulator, msg, self._record_stop)
         self.spawning = SpawnServices(simulator, msg)
         self._msg = msg
         # Cycle of the last stop; the simulation is stopped until the next cycle.
@@ -128,10 +128,10 @@ class SimulationInterfaces:
             self._stopped_at = -1
         if success and requested == STATE_STOPPED:
             success, message = self._attempt(self._simulator.reset)
-            self._note_stop()
+            self._record_stop()
         return self._answer(response, RESULT_OK if success else TRANSITION_ERROR, message)
 
-    def _note_stop(self) -> None:
+    def _record_stop(self) -> None:
         self._stopped_at = self._simulator.loop.cycles
 
     def reset(self, request: Any, response: Any) -> Any:

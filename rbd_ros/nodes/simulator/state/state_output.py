@@ -111,7 +111,7 @@ class StateOutput:
         self.last_at = now
         self._send(time)
 
-    def send_whole(self, data: bytes) -> None:
+    def send_complete(self, data: bytes) -> None:
         """Send a message of the state on the topic of all joints."""
         self._ports.send_state(data)
 
