@@ -35,7 +35,7 @@ def test_distance_and_depth_are_those_of_coal(pair):
     coal = outside.load('coal')
     rng = np.random.default_rng(1)
     apart = together = 0
-    for number in range(500 if ConvexHull in pair else 1500):  # coal takes long to make hulls
+    for number in range(500 if ConvexHull in pair else 600):  # coal takes long to make hulls
         each = scene(pair, rng, near=number % 2 == 0)
         nearest, expected = distance(*each), coal_distance(coal, *each)
         apart, together = apart + (nearest.gap > 0), together + (nearest.gap < 0)

