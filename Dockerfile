@@ -7,7 +7,7 @@ FROM ros:${ROS_DISTRO}
 SHELL ["/bin/bash", "-o", "pipefail", "-c"]
 WORKDIR /ws
 
-# The manifest alone first: dependencies are installed anew only if it changes.
+# The manifest first: dependencies are installed again only if it changes.
 COPY package.xml src/rbd_ros/package.xml
 RUN apt-get update \
     && rosdep update --rosdistro "$ROS_DISTRO" \
@@ -18,7 +18,7 @@ RUN apt-get update \
 COPY . src/rbd_ros
 RUN . "/opt/ros/$ROS_DISTRO/setup.bash" && colcon build
 
-# Machine code is kept here; a volume keeps it from one container to the next.
+# Cache of machine code; a volume keeps it between containers.
 ENV RBD_ROS_CACHE_DIR=/cache
 VOLUME /cache
 

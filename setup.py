@@ -17,14 +17,14 @@ for command in ('setup.py install is', 'easy_install command is'):
 
 
 def node_names(folder: Path = HERE / PACKAGE_NAME / 'nodes') -> list[str]:
-    """Nodes: the modules of a folder that have a `main`, and its packages with a __main__.py."""
+    """Return the nodes: modules of a folder with a `main`, and its packages with a __main__.py."""
     modules = {path.stem for path in folder.glob('[!_]*.py') if has_main(path)}
     packages = {path.parent.name for path in folder.glob('[!_]*/__main__.py')}
     return sorted(modules | packages)
 
 
 def has_main(path: Path) -> bool:
-    """Whether a module defines `main` or imports it, by its text: its imports may be missing."""
+    """Return whether a module's text defines or imports `main`; its imports may be missing."""
     for node in ast.parse(path.read_text(encoding='utf-8')).body:
         if isinstance(node, ast.FunctionDef) and node.name == 'main':
             return True
@@ -36,14 +36,14 @@ def has_main(path: Path) -> bool:
 
 
 def is_wheel(arguments: list[str]) -> bool:
-    """Whether these arguments of setup.py make a wheel, which is how pip installs."""
+    """Return whether these arguments of setup.py build a wheel, as pip does."""
     return not {'bdist_wheel', 'editable_wheel'}.isdisjoint(arguments)
 
 
 def installed_data() -> list[tuple[str, list[str]]]:
-    """Files that are looked for below share/: marker, manifest, launch, config, urdf, displays.
+    """Return the files below share/: marker, manifest, launch, config, urdf, displays.
 
-    Beside them the command for the PATH of a colcon workspace.
+    The command for the PATH of a colcon workspace is among them.
     """
     share = f'share/{PACKAGE_NAME}'
     data = {
@@ -113,7 +113,7 @@ setup(
         'pandas': ['pandas>=1.3'],
         # Recordings as MCAP files and, where there is no ffmpeg, as videos.
         'recording': ['imageio-ffmpeg>=0.4', 'mcap>=1.0'],
-        # Robots that are known by name: panda, ur5, g1, talos and some 60 more.
+        # Robots that are found by name: panda, ur5, g1, talos and some 60 more.
         'robots': ['example-robot-data'],
         # ROS 2 without a ROS installation; not needed where a ROS 2 is sourced. One of the two.
         'ros': packages_of_ros('jazzy'),

@@ -1,11 +1,10 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""The documentation as a site, by Sphinx: scripts/docs makes it, and rosdoc2 for docs.ros.org.
+"""The documentation site by Sphinx: scripts/docs builds it, and rosdoc2 for docs.ros.org.
 
-Pages are the Markdown files of this folder, written so that they read well in a repository
-browser: no directive is in them. _extensions/ adds what a site needs besides: the tree of the
-pages, from the lists of index.md, pages of the source files that they link to, and the reports
-that scripts/docs makes.
+Pages are the Markdown files of this folder, without directives, so that repository browsers
+display them. _extensions/ adds the tree of the pages, from the lists of index.md, pages of linked
+source files, and the reports that scripts/docs generates.
 """
 
 from importlib.util import find_spec
@@ -18,7 +17,7 @@ sys.path.insert(0, str(HERE / '_extensions'))
 
 project = 'rbd_ros'
 author = copyright = 'rbd_ros maintainers'
-# rosdoc2 works on a copy of docs/ alone, and knows the version itself.
+# rosdoc2 works on a copy of docs/ only, and passes the version itself.
 _manifest = HERE.parent / 'package.xml'
 version = ElementTree.parse(_manifest).getroot().findtext('version') if _manifest.is_file() else ''
 release = version
@@ -31,11 +30,11 @@ root_doc = 'index'
 nitpicky = True
 myst_heading_anchors = 4  # links to headings, as repository browsers make them
 myst_url_schemes = ['http', 'https', 'mailto', 'repository']
-highlight_language = 'text'  # what is indented is mostly commands, without a language
+highlight_language = 'text'  # indented blocks are mostly commands, without a language
 pygments_style = 'friendly'
 pygments_dark_style = 'monokai'
 
-# rosdoc2 brings the theme of Read the Docs, and neither furo nor the buttons that copy.
+# rosdoc2 installs the theme of Read the Docs, but neither furo nor sphinx-copybutton.
 html_theme = 'furo' if find_spec('furo') else 'sphinx_rtd_theme'
 html_title = f'{project} {version}'.strip()
 html_static_path = ['_static']

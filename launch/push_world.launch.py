@@ -9,5 +9,5 @@ from rbd_ros.launching import example_launch_description
 
 
 def generate_launch_description():
-    """Describe the arguments and what is started."""
+    """Return the description: arguments, nodes and processes."""
     return example_launch_description('push_world')

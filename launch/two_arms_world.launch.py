@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""Start two arms in one simulator, each with a node of its own that makes it float.
+"""Start two arms in one simulator, each with a node that compensates its gravity.
 
 ros2 launch rbd_ros two_arms_world.launch.py
 """
@@ -9,5 +9,5 @@ from rbd_ros.launching import example_launch_description
 
 
 def generate_launch_description():
-    """Describe the arguments and what is started."""
+    """Return the description: arguments, nodes and processes."""
     return example_launch_description('two_arms_world')

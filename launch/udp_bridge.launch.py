@@ -9,5 +9,5 @@ from rbd_ros.launching import node_launch_description
 
 
 def generate_launch_description():
-    """Describe the arguments and the node."""
+    """Return the description: arguments and the node."""
     return node_launch_description('udp_bridge')
