@@ -164,7 +164,8 @@ def _delays(run: Run) -> str:
 
 
 def _plots(scenario: Scenario, run: Run) -> List[Tuple[str, str]]:
-    units = scenario.robot.model.position_units
+    model = getattr(scenario.robot, 'model', None)  # a plant may have no description
+    units = model.position_units if model else ('rad or m',) * scenario.robot.nq
     names = scenario.robot.joint_names
     joints = [f'{name} [{unit}]' for name, unit in zip(names, units)]
     unit = ', '.join(dict.fromkeys(units))
