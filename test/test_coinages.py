@@ -170,9 +170,10 @@ def page(text):
 
 def coinages(lines, coined=COINAGES):
     """Yield a complaint for each coinage in some lines."""
+    any_of_them = re.compile('|'.join(coined.values()), re.IGNORECASE)
     for number, line in lines:
         words = NAMES.sub(' ', line)
-        for cure, pattern in coined.items():
+        for cure, pattern in coined.items() if any_of_them.search(words) else ():
             found = re.search(pattern, words, re.IGNORECASE)
             if found:
                 yield f'{number}: {found[0]!r}, say {cure}: {line.strip()}'
