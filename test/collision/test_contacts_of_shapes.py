@@ -9,9 +9,6 @@ from support.collision_scenes import about, at, from_surface, moved, NAMES, PAIR
 
 from rbd_ros.collision import Box, Capsule, contacts, ConvexHull, Cylinder, distance, Plane, Sphere
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 every_pair = pytest.mark.parametrize('pair', PAIRS, ids=NAMES)
 GROUND = Plane(), np.eye(4)
 CUBE = Box((1.0, 1.0, 1.0))

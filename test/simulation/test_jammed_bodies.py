@@ -7,9 +7,6 @@ import pytest
 from support.rigid_worlds import ball, simulated, worst_residual
 from support.simulated_robots import sled
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 
 def slot(width):
     """Return two walls that stand so far apart."""

@@ -20,9 +20,6 @@ from rbd_ros.simulation.loops.closed_start import close_start
 from rbd_ros.simulation.rollouts import rollout_threads
 from rbd_ros.simulation.rollouts.rollout_loop import Batch
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 EACH = pytest.mark.parametrize('integrator', ['semi_implicit', 'midpoint', 'rk4'])
 
 

@@ -11,10 +11,6 @@ from support.simulated_robots import collision, joint, link, robot, sled
 
 from rbd_ros.simulation.scene import scene_step as step
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
-
 BOX = 'box size="0.2 0.2 0.2"'
 
 

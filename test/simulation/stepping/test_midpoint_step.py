@@ -21,9 +21,6 @@ from rbd_ros.simulation.stepping.joint_law import FORWARD, LOWER, UPPER
 from rbd_ros.simulation.stepping.midpoint_step import is_stopped, midpoint_step
 from rbd_ros.simulation.stepping.rotations import product
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 h = 0.01
 
 

@@ -10,9 +10,6 @@ from rbd_ros.compiler.loops import interpreted_reason
 from rbd_ros.lookup.resources import resource_path
 from rbd_ros.simulation.stepping.stepping import step_once
 
-#: Machine code as users have it: see conftest.py.
-OPTIMIZED = True
-
 G = 9.81
 PLANE = {'type': 'plane'}
 
