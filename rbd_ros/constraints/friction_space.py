@@ -58,6 +58,10 @@ IMMOVABLE = 1e-14
 #: solution: unbounded forces solve nothing.
 COARSEST = 1e-7
 
+#: Residual of forces that are taken although they are not solved to the tolerance, where the last
+#: digits would take many times longer.
+ROUGH = 1e-6
+
 #: Velocities over square root of mobility below which everything is at rest: products of smaller
 #: ones underflow [(kg m^2/s^2)^1/2].
 AT_REST = 1e-100

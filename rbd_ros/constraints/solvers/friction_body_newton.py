@@ -15,10 +15,6 @@ guessed: f is differentiable except where they change, and any generalized deriv
 with f (Levenberg and Marquardt; Yamashita and Fukushima 2001) bounds the step. The line search
 halves the step until |f| falls or hardly grows.
 
-By rounding, the gaps of redundant contacts contradict each other slightly, and large forces would
-decide which contact opens. Where the last digits do not matter, each contact has a
-`compliance`: the result is the forces of stiff contacts.
-
 Contacts are eliminated, not bodies: a contact's force changes by K (-f - J dv), which leaves the
 matrix 1 + E^T K J of the bodies, as sparse as the graph of contacts (body_matrix.py).
 """
@@ -49,6 +45,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     residual_of,
     return_to_best,
     scaled_angular_velocity,
+    SOFT,
     UNIT,
     velocity_of,
 )
@@ -57,35 +54,32 @@ from rbd_ros.constraints.solvers.friction_body_space import (
 #: residual after which it is reduced, and by which factor.
 UNIT_COMPLIANCE, PATIENCE, SMALLER = 0.4, 40, 0.4
 
-#: Compliance of a step per |f| in units of velocity, at first; its factors after a full step and
-#: after a failed one; its range.
-DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 8.0, 1e-9, 10.0
+#: Compliance of a step per |f| in units of velocity, at first, of rigid contacts and of softened
+#: ones; its factors after a full step and after a failed one; its range.
+DAMPING, SOFT_DAMPING, RELAXED, TIGHTENED, LEAST, MOST = 3.0, 0.1, 0.1, 8.0, 1e-9, 10.0
 
 #: Maximum number of halvings; required relative decrease of |f| by a step; accepted growth,
 #: relative to the previous |f|.
 HALVES, DECREASE, GROWTH = 4, 0.1, 0.6
 
-#: Maximum added compliance of contacts.
-MAX_COMPLIANCE = 1e-4
-
 
 @compiled
-def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> float:
+def newton_bodies(space: BodySpace, enough: float, limit: int) -> float:
     """Attempt Newton's method from the present forces; return the residual.
 
     The forces stay if they were better.
 
     :param enough: residual of a solution
-    :param slack: scaled velocity by which the contact with the largest force may yield
     :param limit: maximum number of steps
     """
     renew(space)
     best = largest_residual(space)
     keep_best(space)
-    t = UNIT_COMPLIANCE
+    t, per_size = UNIT_COMPLIANCE, SOFT_DAMPING if space.report[SOFT] > 0.0 else DAMPING
+    per_size /= space.report[UNIT]
     enter_unknowns(space, t)
-    before = size = evaluate(space, t, 0.0)
-    damping, since, goal = min(DAMPING * size / space.report[UNIT], 1.0), 0, math.inf
+    size = before = evaluate(space, t)
+    damping, since, goal = min(per_size * size, 1.0), 0, math.inf
     for _ in range(limit):
         now = find_residual(space)
         if now < best:
@@ -101,14 +95,13 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
             # At a local minimum of |f| that is no solution: with another unit, |f| has others.
             t = SMALLER * t
             enter_unknowns(space, t)
-            before = evaluate(space, t, 0.0)
-            damping, since, goal = min(DAMPING * before / space.report[UNIT], 1.0), 0, math.inf
+            size = before = evaluate(space, t)
+            damping, since, goal = min(per_size * size, 1.0), 0, math.inf
         space.report[ITERATIONS] += 1.0
-        compliance = min(slack / max(largest_force(space), 1e-300), MAX_COMPLIANCE)
-        size = evaluate(space, t, compliance)
-        find_direction(space, t, damping, compliance)
-        length = search(space, t, compliance, size, before)
-        before = size
+        find_direction(space, t, damping)
+        last = size
+        length, size = search(space, t, last, before)
+        before = last
         if length == 1.0:
             damping = max(RELAXED * damping, LEAST)
         elif length == 0.0:
@@ -122,34 +115,24 @@ def newton_bodies(space: BodySpace, enough: float, slack: float, limit: int) -> 
 
 
 @compiled
-def search(space: BodySpace, t: float, compliance: float, size: float, before: float) -> float:
-    """Move until |f| falls or hardly grows; return the step length: 1, 1/2, ..., or 0.
+def search(space: BodySpace, t: float, size: float, before: float) -> Tuple[float, float]:
+    """Move until |f| falls or hardly grows; return the step length, 1, 1/2, ..., or 0, and |f|.
 
     :param t: unit of compliance
-    :param compliance: compliance of each contact, besides its own
     :param size: |f| now
     :param before: |f| before the last step
     """
     length = 1.0
     move(space, length)
     for _ in range(HALVES + 1):
-        if evaluate(space, t, compliance) < (1.0 - DECREASE * length) * size + GROWTH * before:
-            return length
+        now = evaluate(space, t)
+        if now < (1.0 - DECREASE * length) * size + GROWTH * before:
+            return length, now
         # Go back by half of the last step.
         length *= 0.5
         move(space, -length)
     move(space, -length)
-    evaluate(space, t, compliance)
-    return 0.0
-
-
-@compiled
-def largest_force(space: BodySpace) -> float:
-    """Return the largest scaled normal force."""
-    largest = 0.0
-    for c in range(space.sizes[CONTACTS]):
-        largest = max(largest, space.x[c, 0])
-    return largest
+    return 0.0, evaluate(space, t)
 
 
 @compiled
@@ -167,11 +150,10 @@ def enter_unknowns(space: BodySpace, t: float) -> None:
 
 
 @compiled
-def evaluate(space: BodySpace, t: float, compliance: float) -> float:
+def evaluate(space: BodySpace, t: float) -> float:
     """Compute forces, velocities `image`, and -f; return |f|.
 
     :param t: unit of compliance
-    :param compliance: compliance of each contact, besides its own
     """
     contacts, total = space.sizes[CONTACTS], 0.0
     for c in range(contacts):
@@ -186,14 +168,14 @@ def evaluate(space: BodySpace, t: float, compliance: float) -> float:
     for c in range(contacts):
         force, u = load_vec(space.x[c], 3), velocity_of(space, c)
         space.image[c] = u
-        rest = t * (force - load_vec(space.w[c], 3)) - compliance * force - u
+        rest = t * (force - load_vec(space.w[c], 3)) - u
         if space.block[c, 0, 0] <= IMMOVABLE:
             rest = Vec(0.0, 0.0, 0.0)
         space.right[c] = rest
         total += rest @ rest
         if has_moments(space, c):
             moment, u = load_vec(space.y[c], 3), scaled_angular_velocity(space, c)
-            rest = t * (moment - load_vec(space.moment_w[c], 3)) - compliance * moment - u
+            rest = t * (moment - load_vec(space.moment_w[c], 3)) - u
             space.moment_right[c] = rest
             total += rest @ rest
     return math.sqrt(total)
@@ -232,19 +214,19 @@ def own_compliance(space: BodySpace, c: int, added: float) -> Vec3:
 
 
 @compiled
-def find_direction(space: BodySpace, t: float, damping: float, compliance: float) -> None:
+def find_direction(space: BodySpace, t: float, damping: float) -> None:
     """Compute the full Newton step of the unknowns.
 
     :param t: unit of compliance
     :param damping: compliance of the step alone
-    :param compliance: compliance of each contact, besides its own
     """
-    matrix, contacts, added = space.matrix, space.sizes[CONTACTS], damping + compliance
+    matrix, contacts = space.matrix, space.sizes[CONTACTS]
+    yields = damping + space.report[SOFT]
     begin_matrix(matrix)
     for i in range(space.sizes[MEMBERS]):
         matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for c in range(contacts):
-        find_stiffness(space, t, c, added)
+        find_stiffness(space, t, c, damping)
         # An open contact changes nothing.
         if space.stiffness[c, 0, 0] == 0.0:
             continue
@@ -264,10 +246,10 @@ def find_direction(space: BodySpace, t: float, damping: float, compliance: float
     factorize_bodies(matrix)
     solve_bodies_matrix(matrix)
     for c in range(contacts):
-        # f + J dv + (damping + compliance + R) dx = dz, and dw = dx - dz / t.
+        # f + J dv + (damping + R) dx = dz, and dw = dx - dz / t.
         rest = load_vec(space.right[c], 3) - velocity_change(space, c, space.jacobian[c])
         space.right[c] = rest
-        dx, soft = image_of(space.stiffness[c], rest), own_compliance(space, c, added)
+        dx, soft = image_of(space.stiffness[c], rest), own_compliance(space, c, damping)
         part = rest - Vec(soft[0] * dx[0], soft[1] * dx[1], soft[2] * dx[2])
         space.change[c] = dx + 1.0 / t * part
         if has_moments(space, c):
@@ -275,7 +257,7 @@ def find_direction(space: BodySpace, t: float, damping: float, compliance: float
             rest = load_vec(space.moment_right[c], 3) - by
             space.moment_right[c] = rest
             dx = moment_change(space, c)
-            space.moment_change[c] = dx + 1.0 / t * (rest - added * dx)
+            space.moment_change[c] = dx + 1.0 / t * (rest - yields * dx)
 
 
 @compiled
@@ -335,6 +317,7 @@ def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
     :param added: compliance of all contacts
     """
     K, w, soft = space.stiffness[c], space.w[c], own_compliance(space, c, added)
+    yields = added + space.report[SOFT]
     closed = w[0] > 0.0 and space.block[c, 0, 0] > IMMOVABLE
     gain = 1.0 / soft[0] if closed else 0.0
     bound = max(w[0], 0.0)
@@ -342,8 +325,8 @@ def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
     K[1], K[2] = disc_stiffness(Vec(bound, w[1], w[2]), Vec(gain, soft[1], soft[2]), t)
     if has_moments(space, c):
         M, by_force, v = space.moment_stiffness[c], space.moment_by_force[c], space.moment_w[c]
-        torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, added, added), t)
-        rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, added, added), t)
+        torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, yields, yields), t)
+        rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, yields, yields), t)
         M[0] = Vec(torsion[1], 0.0, 0.0)
         M[1], M[2] = Vec(0.0, rolling[1], rolling[2]), Vec(0.0, across[1], across[2])
         by_force[0] = Vec(torsion[0], 0.0, 0.0)

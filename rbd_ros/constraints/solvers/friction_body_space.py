@@ -29,8 +29,9 @@ from rbd_ros.constraints.solvers.body_matrix import BodyMatrix
 CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2
 
 #: Indices into `report`: the residual relative to the largest velocity without forces, that
-#: velocity, and the number of sweeps and Newton steps.
-RESIDUAL, UNIT, ITERATIONS = 0, 1, 2
+#: velocity, the number of sweeps and Newton steps, the present compliance of rigid contacts, see
+#: `soften`, and that of the result.
+RESIDUAL, UNIT, ITERATIONS, SOFT, YIELDED = 0, 1, 2, 3, 4
 
 #: Body that is the world.
 WORLD = -1
@@ -52,6 +53,7 @@ class BodySpace(NamedTuple):
     :param friction: coefficients along both tangents
     :param force: forces of each contact: the start, then the result
     :param state: OPEN, STICK or SLIDE of each contact
+    :param rigid: 1 for contacts without a compliance of their own
     :param slip: sliding velocity per friction force of each contact, for the next sweep
     :param report: residual and other figures, see above
     :param scale: unit D of each force
@@ -73,6 +75,7 @@ class BodySpace(NamedTuple):
     :param moment_block: scaled angular velocity of each contact per own scaled moment
     :param moment_scale: unit of each moment
     :param y: scaled moments
+    :param start_moment: those of the start
     :param change: change of the unknown of each force by a Newton step
     :param right: residuals of the equations of each force
     :param free_image: scaled velocity of each contact without contact forces
@@ -97,8 +100,9 @@ class BodySpace(NamedTuple):
     friction: FloatArray = floats('C', 2)
     force: FloatArray = floats('C', 3)
     state: IntArray = integers('C')
+    rigid: IntArray = integers('C')
     slip: FloatArray = floats('C')
-    report: FloatArray = floats(4)
+    report: FloatArray = floats(5)
     scale: FloatArray = floats('C', 3)
     x: FloatArray = floats('C', 3)
     block: FloatArray = floats('C', 3, 3)
@@ -116,6 +120,7 @@ class BodySpace(NamedTuple):
     moment_block: FloatArray = floats('K', 3, 3)
     moment_scale: FloatArray = floats('K', 3)
     y: FloatArray = floats('K', 3)
+    start_moment: FloatArray = floats('K', 3)
     change: FloatArray = floats('C', 3)
     right: FloatArray = floats('C', 3)
     free_image: FloatArray = floats('C', 3)
@@ -148,8 +153,9 @@ def prepare(space: BodySpace) -> None:
         b = space.member[i]
         # `renew` starts from these: over many sweeps, accumulated changes drift by rounding.
         space.free[b] = load_vec(space.velocity[b], 6)
-    unit = 0.0
+    unit = space.report[SOFT] = 0.0
     for c in range(space.sizes[CONTACTS]):
+        space.rigid[c] = 1 if space.compliance[c, 0] == 0.0 else 0
         for r in range(3):
             for s in range(3):
                 block[c, r, s] = 0.0
@@ -186,6 +192,32 @@ def prepare(space: BodySpace) -> None:
             space.search_direction[c, r] = 0.0
     # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied.
     space.report[UNIT] = unit if unit > AT_REST else 1.0
+
+
+@compiled
+def soften(space: BodySpace, compliance: float) -> None:
+    """Let rigid contacts yield to changes of their forces and moments.
+
+    Redundant contacts share a load in many ways, and rounding errors of gaps decide which of them
+    open. With a compliance there is one way only, which the next step finds again, and it depends
+    smoothly on the gaps. Forces that stay the same from step to step are those of rigid contacts.
+
+    :param compliance: scaled velocity per change of a scaled force from the start, added to the
+        present one
+    """
+    space.report[SOFT] += compliance
+    for c in range(space.sizes[CONTACTS]):
+        if space.rigid[c] == 1:
+            for r in range(3):
+                scale = space.scale[c, r]
+                if scale > 0.0:
+                    R = compliance / (scale * scale)
+                    space.compliance[c, r] += R
+                    space.bias[c, r] -= R * space.force[c, r]
+                    space.block[c, r, r] += compliance
+        if has_moments(space, c):
+            for r in range(3):
+                space.moment_block[c, r, r] += compliance
 
 
 @compiled
@@ -394,6 +426,7 @@ def scale_moments(space: BodySpace, c: int, d: float) -> float:
         unit = max(unit, abs(free))
         # Without a coefficient there is no moment, for any start.
         space.y[c, r] = space.moment[c, r] / scale[r] if scale[r] > 0.0 else 0.0
+        space.start_moment[c, r] = space.y[c, r]
     return unit
 
 
@@ -411,8 +444,9 @@ def apply_moment(space: BodySpace, c: int, change: Vec3) -> None:
 
 @compiled
 def scaled_angular_velocity(space: BodySpace, c: int) -> Vec3:
-    """Return the scaled angular velocity of a contact."""
-    u = Vec(0.0, 0.0, 0.0)
+    """Return the scaled angular velocity of a contact, compliance included."""
+    change, soft = load_vec(space.y[c], 3) - load_vec(space.start_moment[c], 3), space.report[SOFT]
+    u = Vec(soft * change[0], soft * change[1], soft * change[2])
     for side in range(2):
         b = space.body[c, side]
         if b >= 0:

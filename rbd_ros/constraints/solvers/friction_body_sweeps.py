@@ -6,8 +6,9 @@ A sweep solves one contact after another exactly and applies the change of its f
 velocities of its two bodies, so its time is linear in the number of contacts. Between sweeps,
 forces are extrapolated by a nonlinear conjugate gradient (Silcowitz, Niebe and Erleben 2010).
 Sweeps pass loads from contact to contact, far too slowly in piles; so Newton's method solves all
-contacts together now and then (friction_body_newton.py). If the bodies exceed its matrix, a linear
-conjugate gradient solves the sticking contacts.
+contacts together now and then (friction_body_newton.py), with a compliance of contacts where it
+fails without. If the bodies exceed its matrix, a linear conjugate gradient solves the sticking
+contacts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from rbd_ros.constraints.friction_space import (
     IMMOVABLE,
     nearest_in_disc,
     OPEN,
+    ROUGH,
     SLIDE,
     STICK,
 )
@@ -47,8 +49,10 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     RESIDUAL,
     return_to_best,
     scaled_angular_velocity,
+    soften,
     UNIT,
     velocity_of,
+    YIELDED,
 )
 from rbd_ros.constraints.solvers.friction_moment_solver import solve_disc
 from rbd_ros.constraints.solvers.friction_sweeps import solve_block
@@ -57,28 +61,36 @@ from rbd_ros.constraints.solvers.friction_sweeps import solve_block
 #: number if any contact stuck before; maximum number of conjugate gradient steps.
 FEW_SWEEPS, WARM_SWEEPS, MAX_GRADIENT_STEPS = 20, 1, 500
 
-#: Maximum number of Newton steps; of those for the last digits, where fewer are enough.
-MAX_STEPS, FEW_STEPS = 150, 12
+#: Maximum number of Newton steps of an attempt, and where more compliance is allowed.
+MAX_STEPS, FEW_STEPS = 150, 20
 
-#: Yielding of contacts, as a fraction of the rough tolerance.
-SLACK = 0.5
+#: Compliance of rigid contacts where the solver fails without, its factor where the solver fails
+#: with less, and its maximum; see `soften`.
+COMPLIANCE, SOFTER, MOST = 3e-3, 10.0, 0.3
 
 
 @compiled
-def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: float) -> bool:
+def solve_body_space(
+    space: BodySpace, limit: int, tolerance: float, soft: float, softest: float
+) -> bool:
     """Solve from the present forces; return whether the result is accurate enough.
 
     :param limit: maximum number of sweeps and Newton steps together
     :param tolerance: velocity error of a solution relative to the largest velocity without forces
-    :param rough: likewise, at least as large: the error accepted once cheap methods have failed;
-        above the tolerance, each method is tried once
+    :param soft: compliance of rigid contacts at first, see `soften`
+    :param softest: maximum compliance, where the solver fails with less
     """
     report, x, direction = space.report, space.x, space.search_direction
     contacts = space.sizes[CONTACTS]
     prepare(space)
     renew(space)
+    soften(space, soft)
     # In units of velocity [m/s], since `prepare` scales forces and Jacobians but not velocities.
-    enough, good = tolerance * report[UNIT], rough * report[UNIT]
+    enough = good = tolerance * report[UNIT]
+    if softest > 0.0:
+        good = max(enough, ROUGH * report[UNIT])
+    if soft > 0.0:
+        enough = good
     report[ITERATIONS] = 0.0
     worst = largest_residual(space)
     solved: bool = worst <= enough
@@ -117,18 +129,14 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
             # The next sweep restarts the conjugate gradient.
             last = math.inf
             if sparse:
-                steps = FEW_STEPS if rough > tolerance else MAX_STEPS
-                worst = newton_bodies(space, enough, 0.0, iterations_left(space, steps, limit))
-                if rough > tolerance:
-                    # If the last digits are expensive, the rough tolerance applies. Far from a
-                    # solution Newton's method fails, so sweeps come first.
-                    if worst > good and k + 1 >= FEW_SWEEPS:
-                        steps = iterations_left(space, MAX_STEPS, limit)
-                        worst = newton_bodies(space, good, SLACK * good, steps)
-                    solved = worst <= good
-                    if solved or k + 1 >= FEW_SWEEPS:
+                steps = FEW_STEPS if soft < softest else MAX_STEPS
+                worst = newton_bodies(space, enough, iterations_left(space, steps, limit))
+                if worst > enough and softest > 0.0:
+                    if worst <= good or soft >= softest:
                         break
-                    continue
+                    softer = max(SOFTER * soft, COMPLIANCE)
+                    soften(space, softer - soft)
+                    soft, enough, attempt = softer, good, k + 2
             else:
                 worst = finish(space, enough)
             solved = worst <= enough
@@ -151,11 +159,13 @@ def solve_body_space(space: BodySpace, limit: int, tolerance: float, rough: floa
     if not solved:
         renew(space)
         worst = largest_residual(space)
-        solved = worst <= enough
-    report[RESIDUAL] = worst / report[UNIT]
-    # Rough solutions too: energy must never grow.
-    if rough > tolerance and worst > enough:
-        remove_energy(space)
+        solved = worst <= good
+    report[RESIDUAL], report[YIELDED] = worst / report[UNIT], soft
+    # Energy must never grow, neither by forces that are not exact nor by the compliance, which
+    # returns what it took before.
+    if soft > 0.0 or (softest > 0.0 and worst > enough):
+        soften(space, -soft)
+        remove_energy(space, 2.0 if solved else 1.0)
     for c in range(contacts):
         for r in range(3):
             space.force[c, r] = space.scale[c, r] * x[c, r]
@@ -171,10 +181,12 @@ def iterations_left(space: BodySpace, requested: int, limit: int) -> int:
 
 
 @compiled
-def remove_energy(space: BodySpace) -> None:
-    """Scale forces that do not solve the problem, so that they add no energy.
+def remove_energy(space: BodySpace, share: float) -> None:
+    """Scale forces whose work on the bodies exceeds a share of its minimum along them.
 
     See `energy_line_search` of friction_space.py.
+
+    :param share: 1 to leave as little energy as possible, 2 to leave what there was
     """
     x, contacts, before, after = space.x, space.sizes[CONTACTS], 0.0, 0.0
     for c in range(contacts):
@@ -188,7 +200,11 @@ def remove_energy(space: BodySpace) -> None:
         before += load_vec(x[c], 3) @ load_vec(space.free_image[c], 3)
         if has_moments(space, c):
             before += load_vec(space.y[c], 3) @ scaled_angular_velocity(space, c)
-    part = -before / (after - before) if before < 0.0 else 0.0
+    # Forces s x do the work s before + s^2 (after - before) / 2.
+    part = -share * before / (after - before) if before < 0.0 else 0.0
+    if part >= 1.0:
+        renew(space)
+        return
     for c in range(contacts):
         x[c] = part * load_vec(x[c], 3)
         if has_moments(space, c):
@@ -323,4 +339,4 @@ def sweep_body_moments(space: BodySpace, c: int) -> float:
 @entry_point
 def solve_bodies(space: BodySpace, limit: int, tolerance: float) -> int:
     """Return `solve_body_space`, as Python calls it."""
-    return 1 if solve_body_space(space, limit, tolerance, tolerance) else 0
+    return 1 if solve_body_space(space, limit, tolerance, 0.0, 0.0) else 0

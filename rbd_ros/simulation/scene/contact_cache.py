@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 
 from rbd_ros.compiler.loops import compiled
-from rbd_ros.simulation.scene.scene_state import BEFORE, ContactState, NOW
+from rbd_ros.simulation.scene.scene_state import BEFORE, CHANGING, ContactState, NOW
 from rbd_ros.simulation.stepping.linear import clear, copy
 
 #: Minimum ratio of squared distances for preferring a nearer contact to one with the same feature,
@@ -52,7 +52,7 @@ def load_impulses(contact_state: ContactState, count: int) -> None:
     for c in range(count):
         pair = contacts.pair[c]
         clear(contact_state.impulse[c])
-        contact_state.steady[c] = 0
+        contact_state.steady[c] = CHANGING
         if len(contact_state.moment) > 0:
             clear(contact_state.moment[c])
         # Both lists are in the order of the pairs: merging them is linear.

@@ -18,6 +18,8 @@ from rbd_ros.constraints.friction_space import (
     FrictionSpace,
     MOMENTS,
     NEWTON_STEPS,
+    RESIDUAL,
+    ROUGH,
     scale_space,
 )
 from rbd_ros.constraints.solvers.friction_solver import (
@@ -42,8 +44,9 @@ from rbd_ros.simulation.scene.friction_moments import (
     enter_friction_moments,
     power_of_friction_moment,
 )
-from rbd_ros.simulation.scene.islands import at_robot, island_dofs
+from rbd_ros.simulation.scene.islands import at_robot, island_dofs, node_of_contact
 from rbd_ros.simulation.scene.scene_state import (
+    CHANGING,
     CONIC,
     CONTACT,
     ContactState,
@@ -51,6 +54,7 @@ from rbd_ros.simulation.scene.scene_state import (
     SceneModel,
     SceneWork,
     SIGNORINI,
+    STEADY,
 )
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
@@ -63,6 +67,9 @@ from rbd_ros.simulation.scene.springs import (
 from rbd_ros.simulation.scene.warm_start import begin_contact, begin_row
 from rbd_ros.simulation.scene.warm_start_check import reuse_forces
 from rbd_ros.simulation.stepping.linear import add_scaled
+
+#: Maximum number of iterations for objects alone, if they have more contacts than that.
+FEW_ITERATIONS, FEW_CONTACTS = 20, 4
 
 
 @compiled
@@ -110,7 +117,7 @@ def solve_island(
     else:
         assemble_matrix(model, contacts, n, m, scene)
         solved, unit = solve_with_springs(model, contact_state, scene, n, m, h)
-        steady = 1 if scene.space.report[NEWTON_STEPS] == 0.0 else 0
+        steady = STEADY if scene.space.report[NEWTON_STEPS] == 0.0 else CHANGING
         for a in range(n):
             # Impulses that needed Newton's method changed much: the next step skips the check.
             contact_state.steady[scene.listed[a]] = steady
@@ -131,7 +138,7 @@ def all_steady(contact_state: ContactState, scene: SceneWork, n: int) -> bool:
     :param n: number of contacts
     """
     for a in range(n):
-        if contact_state.steady[scene.listed[a]] == 0:
+        if contact_state.steady[scene.listed[a]] != STEADY:
             return False
     return True
 
@@ -189,11 +196,16 @@ def solve_problem(
         begin_friction_moments(contact_state, scene, count)
     # 3. Scaling: cones become Lorentz cones, diagonal blocks one (friction_space.py).
     unit: float = scale_space(space, scene.friction)
-    tolerance = model.scene.tolerance
-    solved: bool = solve_friction_space(space, COMBINED, model.scene.iterations, tolerance)
+    tolerance, limit = model.scene.tolerance, model.scene.iterations
+    # Objects alone have another solver, which is less exact: see matrix_free_islands.py.
+    if n > FEW_CONTACTS and not model.scene.has_nonlinear_springs:
+        if scene.label[node_of_contact(model.scene, contacts, scene.listed[0])] > 0:
+            limit = min(limit, FEW_ITERATIONS)
+    solved: bool = solve_friction_space(space, COMBINED, limit, tolerance)
     # 4. Without a solution, the best iterate is scaled so that it adds no energy. With more rows
     # than DoFs forces are not unique: the smallest ones stick where possible.
     if not solved:
+        solved = space.report[RESIDUAL] <= ROUGH
         energy_line_search(space)
     elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
         prefer_sticking(space, COMBINED, model.scene.iterations, tolerance)

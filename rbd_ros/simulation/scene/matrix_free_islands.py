@@ -26,11 +26,14 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     CONTACTS,
     HAS_MOMENTS,
     has_moments,
+    ITERATIONS,
+    RESIDUAL,
     scaled_angular_velocity,
     UNIT,
     velocity_of,
+    YIELDED,
 )
-from rbd_ros.constraints.solvers.friction_body_sweeps import solve_body_space
+from rbd_ros.constraints.solvers.friction_body_sweeps import COMPLIANCE, MOST, solve_body_space
 from rbd_ros.simulation.scene.compliance import contact_compliance, normal_bias
 from rbd_ros.simulation.scene.friction_moments import contact_has_moments
 from rbd_ros.simulation.scene.scene_state import (
@@ -41,6 +44,8 @@ from rbd_ros.simulation.scene.scene_state import (
     SceneModel,
     SceneWork,
     SIGNORINI,
+    STEADY,
+    YIELDING,
 )
 from rbd_ros.simulation.scene.springs import (
     begin_spring,
@@ -53,9 +58,17 @@ from rbd_ros.simulation.scene.springs import (
 #: Number of contacts of an island above which sweeps over bodies cost less than a matrix.
 MATRIX_FREE_THRESHOLD = 12
 
-#: Accepted velocity error, relative to the largest velocity without contact forces, where the last
-#: digits would take many times longer, as in moving walls and piles.
-ROUGH = 1e-6
+
+@compiled
+def any_yields(contact_state: ContactState, work: SceneWork, n: int) -> bool:
+    """Return whether a listed contact had a compliance in the last step.
+
+    :param n: number of contacts
+    """
+    for a in range(n):
+        if contact_state.steady[work.listed[a]] == YIELDING:
+            return True
+    return False
 
 
 @compiled
@@ -65,11 +78,13 @@ def solve_matrix_free(
     contact_state: ContactState,
     work: SceneWork,
     n: int,
+    yields: bool,
     h: float,
 ) -> bool:
     """Solve for the impulses of the listed contacts, none of which is at the robot.
 
     :param n: number of contacts
+    :param yields: whether no solution with rigid contacts is searched for
     :param h: time step [s]
     :return: whether they solve the problem to the tolerance
     """
@@ -81,19 +96,17 @@ def solve_matrix_free(
             if is_nonlinear(model, contacts, c):
                 mobility = normal_mobility(contacts, work, model.first_object, c)
                 begin_spring(model, contacts, c, h, mobility, contact_state.impulse[c, 0], work)
-    solved: bool = solve_island_contacts(model, objects, contact_state, work, n, h)
+    soft = COMPLIANCE if yields and not model.has_nonlinear_springs else 0.0
+    solved: bool = solve_island_contacts(model, objects, contact_state, work, n, soft, h)
     if model.has_nonlinear_springs:
         on_curves = follow_springs(model, contact_state, work, n, h)
         for _ in range(MAX_ROUNDS):
-            # If sweeps fail, the matrix solver takes over.
             if on_curves or not solved:
                 break
-            solved = solve_island_contacts(model, objects, contact_state, work, n, h)
+            solved = solve_island_contacts(model, objects, contact_state, work, n, soft, h)
             on_curves = follow_springs(model, contact_state, work, n, h)
         solved = solved and on_curves
-    if solved or n > len(work.friction):
-        # Otherwise the matrix solver reports the residuals.
-        find_residuals(work.body_space, contact_state.residuals)
+    find_residuals(work.body_space, contact_state.residuals)
     return solved
 
 
@@ -104,11 +117,13 @@ def solve_island_contacts(
     contact_state: ContactState,
     work: SceneWork,
     n: int,
+    soft: float,
     h: float,
 ) -> bool:
     """Solve for the impulses of listed contacts, with warm start; return whether it converged.
 
     :param n: number of contacts
+    :param soft: compliance of rigid contacts at first, see `soften`
     :param h: time step [s]
     """
     # One problem of all listed contacts: the solver keeps velocities of bodies instead of G
@@ -123,10 +138,15 @@ def solve_island_contacts(
             enter_moment(model, contacts, work, space, a, c, contact_state.moment[c])
         space.bias[a, 0] = normal_bias(model, contacts, c, h, work)
         space.compliance[a, 0] = contact_compliance(model, contacts, c, h, work)
-    rough = max(ROUGH, model.tolerance)
-    solved: bool = solve_body_space(space, model.iterations, model.tolerance, rough)
+    softest = 0.0 if model.has_nonlinear_springs else MOST
+    solved: bool = solve_body_space(space, model.iterations, model.tolerance, soft, softest)
+    # Once their forces stay the same, the next step tries rigid contacts again.
+    calm: bool = space.report[ITERATIONS] == 0.0
+    if space.report[YIELDED] == 0.0:
+        calm = space.report[RESIDUAL] <= model.tolerance
     for a in range(n):
         c = work.listed[a]
+        contact_state.steady[c] = STEADY if calm else YIELDING
         for r in range(3):
             contact_state.impulse[c, r] = space.force[a, r]
             if model.has_friction_moments:
@@ -190,9 +210,8 @@ def solve_matrix_free_impacts(
         enter_contact(model, contacts, work, space, a, work.listed[a], nothing)
         if model.has_friction_moments:
             enter_moment(model, contacts, work, space, a, work.listed[a], nothing)
-        space.bias[a, 0], space.compliance[a, 0] = work.rebound[a], 0.0
-    rough = max(ROUGH, model.tolerance)
-    solved: bool = solve_body_space(space, model.iterations, model.tolerance, rough)
+        space.bias[a, 0] = work.rebound[a]
+    solved: bool = solve_body_space(space, model.iterations, model.tolerance, 0.0, MOST)
     for a in range(n):
         for r in range(3):
             work.impact_impulse[a, r] = space.force[a, r]
@@ -290,7 +309,7 @@ def enter_contact(
     part = stack_array(2)
     for r in range(3):
         space.force[a, r] = impulse[r] if impulse[0] > 0.0 else 0.0
-        space.bias[a, r] = 0.0
+        space.bias[a, r] = space.compliance[a, r] = 0.0
     for r in range(2):
         part[r] = impulse[1 + r] / space.friction[a, r] if space.friction[a, r] > 0.0 else 0.0
     length = math.sqrt(part[0] * part[0] + part[1] * part[1])

@@ -23,6 +23,10 @@ NOW, BEFORE = 0, 1
 #: Indices into `ContactState.residuals`.
 SIGNORINI, CONIC, CONTACT = 0, 1, 2
 
+#: States of a contact after a problem: new or solved by Newton's method, solved without it, solved
+#: with a compliance alone (matrix_free_islands.py).
+CHANGING, STEADY, YIELDING = 0, 1, 2
+
 
 class FreeBodies(NamedTuple):
     """Movable objects, constants.
@@ -97,7 +101,7 @@ class ContactState(NamedTuple):
     :param old_feature: their features
     :param old_position: their positions [m]
     :param old_impulse: their impulses in world coordinates [N s]
-    :param steady: whether the last problem was solved without Newton's method, 1 or 0
+    :param steady: CHANGING, STEADY or YIELDING after the last problem of each contact
     :param old_steady: previous `steady`
     :param moment: moment on the second shape about normal and tangents [N m s]
     :param old_moment: previous moments in world coordinates [N m s]

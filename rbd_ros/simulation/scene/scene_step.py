@@ -37,7 +37,11 @@ from rbd_ros.simulation.scene.friction_moments import find_angular_jacobians
 from rbd_ros.simulation.scene.impacts import collide, may_rebound
 from rbd_ros.simulation.scene.island import end_island, solve_island
 from rbd_ros.simulation.scene.islands import find_islands, list_contacts
-from rbd_ros.simulation.scene.matrix_free_islands import MATRIX_FREE_THRESHOLD, solve_matrix_free
+from rbd_ros.simulation.scene.matrix_free_islands import (
+    any_yields,
+    MATRIX_FREE_THRESHOLD,
+    solve_matrix_free,
+)
 from rbd_ros.simulation.scene.position_correction import correct_positions, correct_robot
 from rbd_ros.simulation.scene.scene_robot import (
     end_robot,
@@ -71,9 +75,6 @@ from rbd_ros.simulation.stepping.semi_implicit_step import (
     prepare,
     take_integrator_step,
 )
-
-#: Number of contacts of an island up to which a dense matrix is as fast as other methods.
-SMALL_ISLAND = 32
 
 #: Duration of an impact [s]: almost zero, so that servos have no effect.
 IMPACT_DURATION = 1e-12
@@ -256,13 +257,15 @@ def solve_islands(
         n = list_contacts(island, scene)
         if model.scene.has_objects:
             # Islands of objects alone: joints couple the contacts of a robot.
-            if n > MATRIX_FREE_THRESHOLD and not (island == 0 and robot_in_contact):
-                if not solve_matrix_free(model.scene, objects, contact_state, scene, n, h):
-                    # If that stalls, the dense matrix of few contacts has other methods.
-                    if n > min(SMALL_ISLAND, len(scene.friction)) or not solve_island(
-                        model, objects, contact_state, work, n, 0, h
-                    ):
-                        state.counters[UNCONVERGED] += 1
+            if n > 0 and not (island == 0 and robot_in_contact):
+                yields, solved = any_yields(contact_state, scene, n), False
+                if n <= MATRIX_FREE_THRESHOLD and not yields:
+                    solved = solve_island(model, objects, contact_state, work, n, 0, h)
+                    yields = True
+                if not solved and not solve_matrix_free(
+                    model.scene, objects, contact_state, scene, n, yields, h
+                ):
+                    state.counters[UNCONVERGED] += 1
                 end_island(model, objects, contact_state, work, n)
                 continue
         # Contacts that exceed the matrix are dropped, and counted.
