@@ -24,9 +24,11 @@ SOON, STARTS = 30.0, 4
 
 
 def kill(ros, process):
-    process.process.kill()
-    process.process.wait()
-    ros.processes.remove(process)
+    """Kill a node, unless it was killed when a test was tried before."""
+    if process in ros.processes:
+        process.process.kill()
+        process.process.wait()
+        ros.processes.remove(process)
 
 
 class Sides:
@@ -90,8 +92,9 @@ def sides(request, ros):
     sides = Sides(ros, request.param)
     yield sides
     for process in (sides.simulator, sides.torque):
-        assert process.stop() == 0
-        ros.processes.remove(process)
+        if process in ros.processes:
+            assert process.stop() == 0
+            ros.processes.remove(process)
         assert 'Traceback' not in process.output()
 
 
@@ -108,10 +111,9 @@ def test_the_torque_ends_when_the_simulator_is_killed_and_continues_with_the_nex
     def silent():
         count = len(sides.torques)
         ros.spin(0.5)
-        return len(sides.torques) == count
+        return len(sides.torques) == count and not any(sides.torques[-1].effort)
 
-    ros.until(silent, 'silence, after what was under way')
-    assert not any(sides.torques[-1].effort)
+    ros.until(silent, 'silence after a torque of zero, and after what was under way')
     sides.simulator = sides.start_again('simulator', SIMULATOR)
     assert all(np.isfinite(message.effort).all() for message in sides.torques)
 
