@@ -40,6 +40,7 @@ from rbd_ros.constraints.solvers.friction_body_space import (
     keep_best,
     largest_residual,
     MEMBERS,
+    moment_compliance,
     product_of,
     renew,
     residual_of,
@@ -221,7 +222,6 @@ def find_direction(space: BodySpace, t: float, damping: float) -> None:
     :param damping: compliance of the step alone
     """
     matrix, contacts = space.matrix, space.sizes[CONTACTS]
-    yields = damping + space.report[SOFT]
     begin_matrix(matrix)
     for i in range(space.sizes[MEMBERS]):
         matrix.x[i] = Vec(0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
@@ -257,6 +257,7 @@ def find_direction(space: BodySpace, t: float, damping: float) -> None:
             rest = load_vec(space.moment_right[c], 3) - by
             space.moment_right[c] = rest
             dx = moment_change(space, c)
+            yields = damping + moment_compliance(space, c)
             space.moment_change[c] = dx + 1.0 / t * (rest - yields * dx)
 
 
@@ -317,7 +318,6 @@ def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
     :param added: compliance of all contacts
     """
     K, w, soft = space.stiffness[c], space.w[c], own_compliance(space, c, added)
-    yields = added + space.report[SOFT]
     closed = w[0] > 0.0 and space.block[c, 0, 0] > IMMOVABLE
     gain = 1.0 / soft[0] if closed else 0.0
     bound = max(w[0], 0.0)
@@ -325,6 +325,7 @@ def find_stiffness(space: BodySpace, t: float, c: int, added: float) -> None:
     K[1], K[2] = disc_stiffness(Vec(bound, w[1], w[2]), Vec(gain, soft[1], soft[2]), t)
     if has_moments(space, c):
         M, by_force, v = space.moment_stiffness[c], space.moment_by_force[c], space.moment_w[c]
+        yields = added + moment_compliance(space, c)
         torsion, _ = disc_stiffness(Vec(bound, v[0], 0.0), Vec(gain, yields, yields), t)
         rolling, across = disc_stiffness(Vec(bound, v[1], v[2]), Vec(gain, yields, yields), t)
         M[0] = Vec(torsion[1], 0.0, 0.0)

@@ -30,8 +30,8 @@ CONTACTS, HAS_MOMENTS, MEMBERS = 0, 1, 2
 
 #: Indices into `report`: the residual relative to the largest velocity without forces, that
 #: velocity, the number of sweeps and Newton steps, the present compliance of rigid contacts, see
-#: `soften`, and that of the result.
-RESIDUAL, UNIT, ITERATIONS, SOFT, YIELDED = 0, 1, 2, 3, 4
+#: `soften`, that of the result, and the least mobility of a body.
+RESIDUAL, UNIT, ITERATIONS, SOFT, YIELDED, LEAST = 0, 1, 2, 3, 4, 5
 
 #: Body that is the world.
 WORLD = -1
@@ -102,7 +102,7 @@ class BodySpace(NamedTuple):
     state: IntArray = integers('C')
     rigid: IntArray = integers('C')
     slip: FloatArray = floats('C')
-    report: FloatArray = floats(5)
+    report: FloatArray = floats(6)
     scale: FloatArray = floats('C', 3)
     x: FloatArray = floats('C', 3)
     block: FloatArray = floats('C', 3, 3)
@@ -153,7 +153,8 @@ def prepare(space: BodySpace) -> None:
         b = space.member[i]
         # `renew` starts from these: over many sweeps, accumulated changes drift by rounding.
         space.free[b] = load_vec(space.velocity[b], 6)
-    unit = space.report[SOFT] = 0.0
+    unit, least = 0.0, math.inf
+    space.report[SOFT] = 0.0
     for c in range(space.sizes[CONTACTS]):
         space.rigid[c] = 1 if space.compliance[c, 0] == 0.0 else 0
         for r in range(3):
@@ -165,6 +166,9 @@ def prepare(space: BodySpace) -> None:
         for side in range(2):
             if space.body[c, side] >= 0:
                 add_gram(J[c, side], effect[c, side], block[c])
+                mobility = product_of(J[c, side, 0], effect[c, side, 0])
+                if mobility > 0.0:
+                    least = min(least, mobility)
         mu_1, mu_2 = space.friction[c, 0], space.friction[c, 1]
         # One unit for all three directions, so that the cone stays a cone.
         size = max(block[c, 0, 0], mu_1 * mu_1 * block[c, 1, 1], mu_2 * mu_2 * block[c, 2, 2])
@@ -192,6 +196,7 @@ def prepare(space: BodySpace) -> None:
             space.search_direction[c, r] = 0.0
     # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied.
     space.report[UNIT] = unit if unit > AT_REST else 1.0
+    space.report[LEAST] = least
 
 
 @compiled
@@ -202,22 +207,33 @@ def soften(space: BodySpace, compliance: float) -> None:
     open. With a compliance there is one way only, which the next step finds again, and it depends
     smoothly on the gaps. Forces that stay the same from step to step are those of rigid contacts.
 
-    :param compliance: scaled velocity per change of a scaled force from the start, added to the
-        present one
+    Each contact yields alike, since any may carry the heaviest body.
+
+    :param compliance: velocity per change of a force from the start, as a fraction of the mobility
+        of that body, added to the present one
     """
-    space.report[SOFT] += compliance
+    added = compliance * space.report[LEAST]
+    space.report[SOFT] += added
     for c in range(space.sizes[CONTACTS]):
+        own = added * space.scale[c, 0] * space.scale[c, 0]
         if space.rigid[c] == 1:
             for r in range(3):
                 scale = space.scale[c, r]
                 if scale > 0.0:
-                    R = compliance / (scale * scale)
+                    R = own / (scale * scale)
                     space.compliance[c, r] += R
                     space.bias[c, r] -= R * space.force[c, r]
-                    space.block[c, r, r] += compliance
+                    space.block[c, r, r] += own
         if has_moments(space, c):
             for r in range(3):
-                space.moment_block[c, r, r] += compliance
+                space.moment_block[c, r, r] += own
+
+
+@compiled
+def moment_compliance(space: BodySpace, c: int) -> float:
+    """Return the present scaled compliance of the moments of a contact."""
+    soft: float = space.report[SOFT] * space.scale[c, 0] * space.scale[c, 0]
+    return soft
 
 
 @compiled
@@ -445,7 +461,8 @@ def apply_moment(space: BodySpace, c: int, change: Vec3) -> None:
 @compiled
 def scaled_angular_velocity(space: BodySpace, c: int) -> Vec3:
     """Return the scaled angular velocity of a contact, compliance included."""
-    change, soft = load_vec(space.y[c], 3) - load_vec(space.start_moment[c], 3), space.report[SOFT]
+    change = load_vec(space.y[c], 3) - load_vec(space.start_moment[c], 3)
+    soft = moment_compliance(space, c)
     u = Vec(soft * change[0], soft * change[1], soft * change[2])
     for side in range(2):
         b = space.body[c, side]

@@ -108,6 +108,26 @@ def test_contacts_that_are_not_solved_rigid_yield_and_add_no_energy():
     assert yielded > 10 and simulator.status.unconverged_steps == 0
 
 
+def test_heavy_bodies_do_not_sink_into_light_ones_of_a_heap():
+    """Masses of 10 g to 100 kg: a compliance of light bodies would not carry heavy ones."""
+    rng = np.random.default_rng(4)
+    cubes = {
+        f'c{k}': cube(
+            *(0.22 * np.array([k % 3, k // 3 % 3]) + 0.02 * rng.normal(size=2)),
+            0.2 + 0.26 * (k // 9),
+            mass=10.0 ** (k % 5 - 2),
+            friction=0.6,
+        )
+        for k in range(27)
+    }
+    simulator, depths = simulated(**cubes), []
+    for k in range(1200):
+        simulator.step()
+        if k >= 800:
+            depths.append(max(each.depth for each in simulator.contacts))
+    assert np.median(depths) < 5e-4
+
+
 @pytest.mark.parametrize('columns', [1, 3])
 @pytest.mark.parametrize('iterations', [1, 4])
 def test_few_iterations_bound_the_work_of_a_step_and_add_no_energy(columns, iterations):
