@@ -196,7 +196,7 @@ def prepare(space: BodySpace) -> None:
             space.search_direction[c, r] = 0.0
     # Unlike in friction_space.py, velocities are not divided by it: the tolerance is multiplied.
     space.report[UNIT] = unit if unit > AT_REST else 1.0
-    space.report[LEAST] = least
+    space.report[LEAST] = least if least < math.inf else 0.0
 
 
 @compiled

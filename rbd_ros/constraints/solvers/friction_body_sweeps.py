@@ -66,7 +66,7 @@ MAX_STEPS, FEW_STEPS = 150, 20
 
 #: Compliance of rigid contacts where the solver fails without, its factor where the solver fails
 #: with less, and its maximum; see `soften`.
-COMPLIANCE, SOFTER, MOST = 1e-2, 10.0, 0.1
+COMPLIANCE, SOFTER, MOST = 5e-3, 10.0, 0.1
 
 
 @compiled
