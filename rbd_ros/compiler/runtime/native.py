@@ -157,42 +157,58 @@ def optimization() -> int:
     return int(chosen)
 
 
-def new_target(level: Optional[int] = None, features: str = '') -> llvm.TargetMachine:
+def new_target(
+    level: Optional[int] = None, features: str = '', is_far: bool = False
+) -> llvm.TargetMachine:
     """Return a new LLVM target machine; each engine owns one.
 
     :param level: level of code generation, `optimization()` if None
     :param features: LLVM's list of features in addition to those of the processor
+    :param is_far: whether code reaches constants and functions at any distance, by addresses of 64
+        bits; the contact loops take 4 % longer with them
     """
     _initialize()
     return llvm.Target.from_default_triple().create_target_machine(
         cpu=processor().name,
         features=processor().features + features,
         opt=optimization() if level is None else level,
-        # Code is loaded at any address, today or in another process.
-        reloc='pic',
-        # Small code reaches constants within 2 GB. In a process with larger mappings, LLVM would
-        # abort if code and constants are farther apart.
-        codemodel='small' if _has_one_block() else 'large',
+        reloc='static' if is_far else 'pic',
+        codemodel='large' if is_far else 'small',
         jit=True,
     )
 
 
-def _memory_manager(code: llvm.ObjectFileRef) -> Dict[str, bool]:
-    """Return engine options that keep all sections of a module in one block, if possible."""
-    return {'use_lmm': True} if _has_one_block() and not _calls_others(code) else {}
+def emit(module: llvm.ModuleRef, level: Optional[int] = None, features: str = '') -> bytes:
+    """Return the object file of a module, which can be loaded at any address.
+
+    Small code reaches within 2 GB: its own constants in the same block of memory, but no other
+    functions, and in a process with larger mappings LLVM would abort when it loads the code.
+    Functions of the C library are called by loops, and by processors without some instructions
+    (fused multiply-add).
+
+    :param level: as for `new_target`, as `features`
+    """
+    is_far = not _has_one_block() or _calls_library(module)
+    code: bytes = new_target(level, features, is_far).emit_object(module)
+    if not is_far and _calls_others(code):
+        code = new_target(level, features, is_far=True).emit_object(module)
+    return code
 
 
 def _has_one_block() -> bool:
     return _llvmlite_version() >= _ONE_BLOCK
 
 
-def _calls_others(code: llvm.ObjectFileRef) -> bool:
-    """Return whether a module calls external functions.
+def _calls_library(module: llvm.ModuleRef) -> bool:
+    """Return whether a module calls functions of the C library on any processor."""
+    declared = [function.name for function in module.functions if function.is_declaration]
+    # Memory is filled and copied by functions, other intrinsics are instructions.
+    return any(not name.startswith('llvm.') or name.startswith('llvm.mem') for name in declared)
 
-    The block has no space for the table of their addresses, and llvmlite would abort. This happens
-    only for processors without fused multiply-add, which a library function replaces.
-    """
-    for section in code.sections():
+
+def _calls_others(code: bytes) -> bool:
+    """Return whether machine code calls external functions."""
+    for section in llvm.ObjectFileRef.from_data(code).sections():
         if section.name() == b'.symtab':
             # Name, kind, visibility, section, value and size; section 0 is none.
             symbols = struct.iter_unpack('<IBBHQQ', section.data())
@@ -225,7 +241,7 @@ def assemble(functions: Sequence[Tuple[str, Sequence[str]]], in_order: bool = Fa
     text = module_text(functions)
     with compile_lock:
         with _scheduling(not in_order):
-            return new_target().emit_object(llvm.parse_assembly(text))
+            return emit(llvm.parse_assembly(text))
 
 
 @contextmanager
@@ -267,12 +283,13 @@ class MachineCode:
 
     def __init__(self, object_file: bytes):
         with compile_lock:
-            code, target = llvm.ObjectFileRef.from_data(object_file), new_target()
+            # Code and constants in one block, as `emit` assumes.
+            options = {'use_lmm': True} if _has_one_block() else {}
             # The engine requires a module; it is empty, as all code is in the object file.
             self._engine = llvm.create_mcjit_compiler(
-                llvm.parse_assembly(''), target, **_memory_manager(code)
+                llvm.parse_assembly(''), new_target(), **options
             )
-            self._engine.add_object_file(code)
+            self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_file))
             self._engine.finalize_object()
 
     def address(self, name: str) -> int:
@@ -328,6 +345,7 @@ __all__: List[str] = [
     'Processor',
     'assemble',
     'compile_lock',
+    'emit',
     'load_routine',
     'module_text',
     'new_target',

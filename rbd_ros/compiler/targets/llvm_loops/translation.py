@@ -119,14 +119,13 @@ def object_file(function: Callable, kinds: Sequence[tuple], numbers: Sequence[st
     text = module_text(function, kinds, numbers)
     with native.compile_lock:
         level = native.optimization()
-        target = native.new_target(
-            _GENERATION[level], _FEATURES[level] if native.simd_lanes() == 8 else ''
-        )
+        generation = _GENERATION[level], _FEATURES[level] if native.simd_lanes() == 8 else ''
+        target = native.new_target(*generation)
         module = llvm.parse_assembly(text)
         # Before the passes, which use the sizes and alignments of types.
         module.triple, module.data_layout = target.triple, str(target.target_data)
         _optimize(module, target, level)
-        return target.emit_object(module)
+        return native.emit(module, *generation)
 
 
 def _optimize(module: Any, target: Any, level: int) -> None:
