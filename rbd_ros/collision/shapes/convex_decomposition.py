@@ -11,10 +11,12 @@ from __future__ import annotations
 import hashlib
 from importlib.util import find_spec
 from io import BytesIO
+import logging
 from pathlib import Path
 import subprocess
 import sys
 from tempfile import TemporaryDirectory
+import time
 from typing import List
 
 import numpy as np
@@ -32,6 +34,8 @@ MAX_TRIANGLES = 20_000
 #: Longest time that it may take [s].
 MAX_WAIT = 600.0
 
+#: Logs at WARNING, which is shown by default: a program that waits for minutes must say why.
+_log = logging.getLogger('rbd_ros')
 _MAX_BYTES = 100_000_000  # of its result
 _RUN = """
 import sys
@@ -99,6 +103,8 @@ def _decomposed(triangles: FloatArray, threshold: float, name: str) -> List[Floa
         )
     if not meshes.is_closed(triangles):
         raise meshes.MeshError(f'{problem}: it is not closed; close it')
+    _log.warning('decomposing mesh %r into convex parts (once; cached)', name)
+    began = time.monotonic()
     vertices, corners = np.unique(triangles.reshape(-1, 3), axis=0, return_inverse=True)
     with TemporaryDirectory() as folder:
         np.savez(Path(folder, 'mesh.npz'), vertices=vertices, corners=corners.reshape(-1, 3))
@@ -122,6 +128,8 @@ def _decomposed(triangles: FloatArray, threshold: float, name: str) -> List[Floa
     solid = [part for part in parts if _encloses_volume(part)]
     if not solid:
         raise meshes.MeshError(f'{problem}: no part has a volume; repair it')
+    seconds = time.monotonic() - began
+    _log.warning('mesh %r has %d convex parts (%.1f s)', name, len(solid), seconds)
     return solid
 
 

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Convex parts of meshes: cache, scenes, and contact where hulls of wholes would overlap."""
 
+import re
 import subprocess
 
 import numpy as np
@@ -124,6 +125,19 @@ def test_a_second_start_decomposes_nothing(files, folder, monkeypatch, any_libra
     with pytest.raises(MeshError, match='it needs coacd'):
         convex_parts(cube, 0.25)
     monkeypatch.undo()
+
+
+def test_only_a_decomposition_that_is_not_cached_is_logged(
+    files, folder, monkeypatch, any_library, caplog
+):
+    stand_in(monkeypatch, HALVES)
+    cube = mesh(files / 'cube.obj')
+    convex_parts(cube, 0.25)
+    began, ended = caplog.messages
+    assert began == f'decomposing mesh {cube.uri!r} into convex parts (once; cached)'
+    assert re.fullmatch(r"mesh '.*cube.obj' has 3 convex parts \(\d+\.\d s\)", ended)
+    convex_parts(cube, 0.25)
+    assert len(caplog.messages) == 2
 
 
 def test_without_the_library_the_error_names_the_cure(files, folder, monkeypatch):
