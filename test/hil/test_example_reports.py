@@ -186,6 +186,23 @@ def test_a_dark_page_has_light_text(opened):
     assert text > back
 
 
+@pytest.mark.slow
+def test_the_legend_has_the_colors_of_the_color_scheme(opened):
+    markers = """[...reportPlots[2].root.querySelectorAll('.u-marker')].slice(1)
+        .map(each => getComputedStyle(each).backgroundColor)"""
+    named = """['pass', 'fail'].map(each => {
+        document.body.style.outlineColor = `var(--${each})`;
+        return getComputedStyle(document.body).outlineColor;
+    })"""
+    light = opened.evaluate(markers)
+    assert light == opened.evaluate(named)
+    media = [{'name': 'prefers-color-scheme', 'value': 'dark'}]
+    opened.call('Emulation.setEmulatedMedia', features=media)
+    dark, expected = opened.evaluate(markers), opened.evaluate(named)
+    opened.call('Emulation.setEmulatedMedia', features=[])
+    assert dark == expected != light
+
+
 def test_all_scenarios_have_a_report_and_the_page_shows_all_reports():
     assert {path.stem for path in hil_pages.SCENARIOS.glob('*.yaml')} <= set(hil_pages.PAGES)
     text = (ROOT / 'docs' / 'hil_examples.md').read_text(encoding='utf-8')

@@ -106,6 +106,11 @@
     });
     const counts = spec.y_scale === 'count' ? { splits: (_, __, ___, high) => [0, ...POWERS.filter((each) => each <= high)] } : {};
     const time = spec.x_label.startsWith('time');
+    // In the legend, unlike in the canvas, named colors follow the color scheme by themselves.
+    const marker = (k, line) => {
+      const { form, color: name } = spec.curves[k - 1];
+      return (form === 'line') !== line ? null : name ? `var(--${name})` : COLORS[(k - 1) % COLORS.length];
+    };
     const plot = new uPlot({
       width: box.clientWidth, height: spec.height,
       scales: {
@@ -130,6 +135,7 @@
           },
         },
       },
+      legend: { markers: { stroke: (_, k) => marker(k, true), fill: (_, k) => marker(k, false) } },
       axes: [axis(spec.x_label, { size: 34 }), axis(spec.y_label, { size: 60, ...counts })],
       cursor: {
         ...(time ? { sync: { key: 'time', setSeries: true, scales: ['x', null] } } : {}),
