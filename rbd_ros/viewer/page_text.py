@@ -45,7 +45,8 @@ def page(scene: Scene, ground: Optional[HalfSpace], start: ArrayLike, **more: An
     :param scene: the drawn scene
     :param ground: ground of the grid; None: no grid; not drawn in a world
     :param start: poses of the frames for the camera placement, (frames, 7)
-    :param more: further data for viewer.js: times and poses of a recording, or the live flag
+    :param more: further data for viewer.js: times, poses and contacts of a recording; or the live
+        flag, and whether there can be contacts
     """
     data = {**_scene_data(scene, ground, np.asarray(start, dtype=float)), **more}
     # A name must not close the enclosing element.

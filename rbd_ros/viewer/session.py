@@ -85,7 +85,9 @@ class LiveSession:
         self._pull: Optional[Pull] = None
         self._pulled_at = 0.0
         live = 'static' if self._is_static else 'simulation'
-        text = page(scene, simulator.ground, poses, live=live)
+        has_world = simulator.ground is not None or scene.grounds is not None
+        contacts = has_world and not self._is_static
+        text = page(scene, simulator.ground, poses, live=live, contacts=contacts)
         self._page = LivePage(text, port, host)
         self._restart_clock()
 

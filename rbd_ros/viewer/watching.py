@@ -84,7 +84,8 @@ class WatchSession:
             },
         )
         try:
-            self._page = LivePage(page(scene, None, poses, live='watch'), port, host)
+            text = page(scene, None, poses, live='watch', contacts=scene.grounds is not None)
+            self._page = LivePage(text, port, host)
         except ValueError:
             self._ros.close()
             raise

@@ -10,7 +10,7 @@ from support.waiting import until
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.resources import resource_path
-from rbd_ros.viewer import LiveSession, make_scene
+from rbd_ros.viewer import LiveSession, make_scene, MotionRecording
 from rbd_ros.viewer.session import record
 
 pytestmark = pytest.mark.slow
@@ -20,6 +20,7 @@ SLIDE = """((k, value) => {
     slider.value = value;
     slider.dispatchEvent(new Event('input'));
 })"""
+IS_SHOWN = "!document.getElementById('{}').parentElement.hidden"
 PRESS = "window.dispatchEvent(new KeyboardEvent('keydown', {{ key: '{}', bubbles: true }}))"
 
 
@@ -94,6 +95,8 @@ def test_without_a_simulation_sliders_place_the_robot(page, robot):
         assert page.evaluate("document.getElementById('panel').hidden") is False
         for name in ('play', 'step', 'keep', 'speed', 'slider', 'pulling', 'command-choice'):
             assert page.evaluate(f"document.getElementById('{name}').hidden"), name
+        assert page.evaluate("document.getElementById('plot-section').hidden")
+        assert not page.evaluate(IS_SHOWN.format('contacts'))
         page.evaluate(f'{SLIDE}(1, -1.25)')
         until(
             lambda: shown.session.simulator.q[1] == -1.25,
@@ -274,6 +277,50 @@ def test_drawings_are_shown_moved_and_removed(live):
         drawings.remove(name)
     live.until('viewer.drawings.group.children.length === 0')
     assert page.evaluate("document.getElementById('labels').textContent") == ''
+
+
+def test_contacts_can_be_hidden_only_where_there_are_some(page, robot, tmp_path):
+    scene = make_scene(robot.model)
+    for contacts in ([], [[0.5, 0.0, 0.0, 0.0, 0.0, 20.0]]):
+        recording = MotionRecording(robot, scene)
+        recording.add(0.0, robot.neutral(), contacts=np.reshape(contacts, (-1, 6)))
+        path = tmp_path / f'{len(contacts)}.html'
+        recording.write(path)
+        page.open(path.as_uri())
+        assert page.evaluate(IS_SHOWN.format('contacts')) == bool(contacts)
+    for world in (None, {}):
+        simulator = Simulator(robot, world=world)
+        session = LiveSession(simulator, make_scene(robot.model, world=world), port=0)
+        try:
+            page.open(session.url)
+            assert page.evaluate(IS_SHOWN.format('contacts')) == (world is not None)
+        finally:
+            session.close()
+
+
+def test_the_axes_of_a_plot_follow_the_color_scheme(page, robot, tmp_path):
+    path = tmp_path / 'motion.html'
+    record(Simulator(robot), make_scene(robot.model), 0.1).write(path)
+    page.open(f'{path.as_uri()}#t=0')
+    page.evaluate("document.getElementById('panel').hidden = false")
+    page.evaluate("document.getElementById('plot-section').open = true")
+    page.wait('viewer.plot.plot !== null')
+    # Mean brightness of the axis labels, left of the curves.
+    brightness = """(() => {
+        const { ctx, bbox } = viewer.plot.plot;
+        const { data } = ctx.getImageData(0, 0, bbox.left, bbox.height);
+        let sum = 0, count = 0;
+        for (let k = 0; k < data.length; k += 4) {
+            if (data[k + 3] < 200) continue;
+            sum += data[k];
+            count += 1;
+        }
+        return sum / count;
+    })()"""
+    page.wait(f'{brightness} < 80')
+    media = [{'name': 'prefers-color-scheme', 'value': 'dark'}]
+    page.call('Emulation.setEmulatedMedia', features=media)
+    page.wait(f'{brightness} > 180')
 
 
 def test_dark_mode_is_dark(page, robot):

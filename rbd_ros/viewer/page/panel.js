@@ -51,7 +51,9 @@ function makePanel(data, order) {
     // Where the panel opens, a plot finds out how wide it is.
     window.dispatchEvent(new Event('resize'));
   }
-  element('joint-section').hidden = element('plot-section').hidden = !rows.length;
+  element('joint-section').hidden = !rows.length;
+  // Time stands still on a static page, so there is nothing to plot.
+  element('plot-section').hidden = !rows.length || data.live === 'static';
   element('command-choice').hidden = data.live !== 'simulation';
   command.addEventListener('change', setRanges);
   toggle.addEventListener('click', () => show(panel.hidden));

@@ -30,8 +30,7 @@ function makePlot(joints) {
       plot.setData(rows);
       return;
     }
-    const text = getComputedStyle(document.body).color;
-    const axis = { stroke: text, grid: { stroke: 'rgba(128, 128, 128, 0.25)' } };
+    const axis = { stroke: () => getComputedStyle(document.body).color, grid: { stroke: 'rgba(128, 128, 128, 0.25)' } };
     const units = [...new Set(joints.map((joint) => unit(joint.unit)))].join(', ');
     plot = new uPlot({
       width: 300, height: 220,

@@ -214,6 +214,7 @@
     switches[name] = (value) => overlays.setVisible(name, value);
     element(name).parentElement.hidden = !overlays.groups[name];
   }
+  element('contacts').parentElement.hidden = !data.contacts;
   for (const [name, set] of Object.entries(switches)) {
     element(name).addEventListener('change', () => { set(element(name).checked); draw(); });
   }
@@ -241,7 +242,7 @@
     event.preventDefault();
     action();
   });
-  dark.addEventListener('change', () => { paint(); draw(); });
+  dark.addEventListener('change', () => { paint(); draw(); plot.plot?.redraw(); });
 
   resize();
   views.home();
