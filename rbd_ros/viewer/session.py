@@ -1,6 +1,6 @@
 # Copyright 2026 rbd_ros maintainers
 # SPDX-License-Identifier: Apache-2.0
-"""A simulation with a live page: play, pause, step, reset, speed, pull."""
+"""A simulation with a live page: play, pause, step, reset, speed, pull, rotate."""
 
 from __future__ import annotations
 
@@ -222,7 +222,7 @@ class LiveSession:
                 if kind is LinkPull
                 else ObjectPull(self.simulator, name, self._radius)
             )
-        pull.aim(value['point'], value['target'])
+        pull.aim(value['point'], value['target'], value.get('rotation'))
         self._pull, self._pulled_at, self._message = pull, time.monotonic(), ''
 
     def _on_release(self, _: Any = None) -> None:

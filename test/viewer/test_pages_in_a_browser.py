@@ -7,6 +7,7 @@ import io
 from matplotlib import image
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from support import browser, outside
 from support.waiting import CEILING, until
 
@@ -264,16 +265,16 @@ def test_a_world_is_drawn_and_its_objects_move(robot, page, tmp_path):
     assert page.complaints == []
 
 
-def mouse(page, kind, at, shift=False):
+def mouse(page, kind, at, shift=False, ctrl=False, button='left'):
     page.call(
         'Input.dispatchMouseEvent',
         type=kind,
         x=at[0],
         y=at[1],
-        button='left',
-        buttons=0 if kind == 'mouseReleased' else 1,
+        button=button,
+        buttons=0 if kind == 'mouseReleased' else {'left': 1, 'right': 2}[button],
         clickCount=1,
-        modifiers=8 if shift else 0,
+        modifiers=8 * shift + 2 * ctrl,
     )
 
 
@@ -342,6 +343,115 @@ def test_a_body_is_pulled_with_the_pointer(robot, page, shift, monkeypatch):
         mouse(page, 'mouseMoved', (80, 60))
         mouse(page, 'mouseReleased', (80, 60))
         assert not np.allclose(page.evaluate('viewer.camera.position.toArray()'), view)
+        assert page.complaints == []
+    finally:
+        session.close()
+
+
+AXES = """(() => {
+    const [x, y, z] = [0, 1, 2].map((k) => new THREE.Vector3().setFromMatrixColumn(
+        viewer.camera.matrixWorld, k).toArray());
+    return [x, y, z];
+})()"""
+
+
+def test_a_body_is_rotated_with_ctrl(robot, page, monkeypatch):
+    monkeypatch.setattr(session_module, '_HOLD', CEILING)
+    simulator = Simulator(robot)
+    simulator.reset([0.5, -1.0, 1.2, 0.3, 0.4, 0.2])
+    session = LiveSession(simulator, make_scene(robot.model), port=0)
+    try:
+        session.playing = False
+        page.open(session.url)
+
+        def run_until(condition):
+            until(condition, meanwhile=lambda: session.run(frames=1))
+
+        run_until(lambda: page.evaluate('document.body.dataset.time') == '0')
+        view = page.evaluate('viewer.camera.position.toArray()')
+        at, (right, up, back) = np.array(page.evaluate(PLACE)), np.array(page.evaluate(AXES))
+        height = page.evaluate('innerHeight')
+
+        def turned():
+            if session._pull is None or session._pull.orientation is None:
+                return None
+            now = session._pull.orientation @ session._pull.pose()[:3, :3].T
+            return Rotation.from_matrix(now).as_rotvec()
+
+        # To the right about the axis up, down about the axis to the right, half a turn for the
+        # height; with Shift clockwise. It does not move, since the simulation does not play.
+        for shift, expected in ((False, 60 * up + 40 * right), (True, -60 * back)):
+            expected *= np.pi / height
+            mouse(page, 'mousePressed', at, ctrl=True, shift=shift)
+            mouse(page, 'mouseMoved', at + (60, 40), ctrl=True, shift=shift)
+            run_until(lambda: turned() is not None and np.linalg.norm(turned()) > 0.1)
+            assert np.allclose(turned(), expected, atol=1e-5)
+            line = page.evaluate('viewer.pull.line.quaternion.toArray()')
+            along = Rotation.from_quat(line).apply([0.0, 1.0, 0.0])
+            assert np.allclose(along, expected / np.linalg.norm(expected), atol=1e-5)
+            mouse(page, 'mouseReleased', at + (60, 40), ctrl=True, shift=shift)
+            run_until(lambda: session._pull is None)
+        # At most 2.5 rad, from which the shorter way is the same.
+        mouse(page, 'mousePressed', at, ctrl=True)
+        mouse(page, 'mouseMoved', (at[0] + 10 * height, at[1]), ctrl=True)
+        run_until(lambda: turned() is not None and np.linalg.norm(turned()) > 0.1)
+        assert np.allclose(turned(), 2.5 * up, atol=1e-5)
+        mouse(page, 'mouseReleased', at, ctrl=True)
+        run_until(lambda: session._pull is None)
+        # The right button pulls.
+        mouse(page, 'mousePressed', at, ctrl=True, button='right')
+        mouse(page, 'mouseMoved', at + (60, 40), ctrl=True, button='right')
+        run_until(lambda: session._pull is not None)
+        assert session._pull.orientation is None
+        mouse(page, 'mouseReleased', at + (60, 40), ctrl=True, button='right')
+        run_until(lambda: session._pull is None)
+        assert np.allclose(page.evaluate('viewer.camera.position.toArray()'), view)
+        assert page.complaints == []
+    finally:
+        session.close()
+
+
+def touch(page, kind, *points):
+    """Let fingers touch, move or leave the page."""
+    fingers = [{'x': x, 'y': y, 'id': k} for k, (x, y) in enumerate(points)]
+    page.call('Input.dispatchTouchEvent', type=kind, touchPoints=fingers)
+
+
+def test_one_finger_orbits_and_two_zoom_and_move_the_view(robot, page):
+    session = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
+    try:
+        session.playing = False
+        page.open(session.url)
+        shown = "document.body.dataset.time === '0'"
+        until(lambda: page.evaluate(shown), shown, lambda: session.run(frames=1))
+        page.evaluate("document.getElementById('pull').click()")
+        state = """[viewer.camera.position.distanceTo(viewer.views.target()),
+            ...viewer.camera.position.toArray(), ...viewer.views.target().toArray()]"""
+
+        def after(*steps):
+            before = np.array(page.evaluate(state))
+            for count in range(len(steps[0])):
+                touch(page, 'touchStart', *steps[0][: count + 1])
+            for points in steps[1:]:
+                touch(page, 'touchMove', *points)
+            touch(page, 'touchEnd')
+            page.evaluate('new Promise((done) => requestAnimationFrame(done))')
+            now = np.array(page.evaluate(state))
+            return before[0], now[0], np.abs(now[1:] - before[1:]).reshape(2, 3).max(axis=1)
+
+        before, now, (position, target) = after([(20, 60)], [(60, 60)], [(90, 70)])
+        assert np.isclose(now, before) and position > 0.1 * before and target < 1e-9
+        # Apart: nearer. The second one may be on a body, also while "Pull" is switched on.
+        at = page.evaluate(PLACE)
+        fingers = [[(20 - d, 60), (at[0] + d, at[1])] for d in (0, 10)]
+        before, now, _ = after(*fingers)
+        assert now < 0.98 * before and not page.evaluate('viewer.pull.isUsed()')
+        # Both along: the view moves.
+        fingers = [[(20 + d, 60), (120 + d, 60)] for d in (0, 20, 40)]
+        before, now, (position, target) = after(*fingers)
+        assert np.isclose(now, before, rtol=0.02) and target > 0.01 * before
+        # The page itself is not zoomed.
+        assert page.evaluate('visualViewport.scale') == 1.0
         assert page.complaints == []
     finally:
         session.close()

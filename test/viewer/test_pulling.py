@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 from test_live import ask
 
 from rbd_ros import Robot, Simulator
@@ -95,6 +96,35 @@ def test_an_arm_follows_and_comes_to_rest(simulator, robot, link):
     assert np.abs(simulator.v).max() < 0.05
 
 
+@pytest.mark.parametrize('link', ['forearm_link', 'tool0'])
+def test_a_link_is_rotated_by_a_torque(simulator, robot, link):
+    pull = LinkPull(simulator, link, weight=200.0, radius=0.8)
+    axis = np.array([0.4, -0.2, 0.9])
+    pull.aim((0, 0, 0.05), (0, 0, 0), np.zeros(3))
+    twist = robot.frame(link, 'aligned').jacobian(START)[:3]
+    inertia = 1.0 / np.linalg.eigvalsh(twist @ np.linalg.solve(robot.mass_matrix(START), twist.T))
+    assert np.isclose(pull.stiffness, min(160.0, inertia[-1] * 200.0**2), rtol=1e-6)
+    pull.aim((0, 0, 0.05), (0, 0, 0), 0.5 * axis)
+    start = pull.pose()[:3, :3]
+    goal = Rotation.from_rotvec(0.5 * axis).as_matrix() @ start
+    assert np.allclose(pull.orientation, goal)
+    pull.apply()
+    tau = robot.gravity_torque(START)
+    simulator.step(tau)
+    other = Simulator(robot)
+    other.reset(START)
+    other.apply_wrench(link, [*(0.5 * pull.stiffness * axis), 0, 0, 0], 1e-3, (0, 0, 0))
+    other.step(tau)
+    assert np.allclose(simulator.q, other.q, rtol=0.0, atol=1e-12)
+    for _ in range(2000):
+        pull.apply()
+        simulator.step(robot.gravity_torque(simulator.q))
+    # Friction of the joints keeps the rest.
+    rest = Rotation.from_matrix(goal @ pull.pose()[:3, :3].T).magnitude()
+    assert rest < 0.3 * np.linalg.norm(0.5 * axis)
+    assert np.abs(simulator.v).max() < 0.05
+
+
 def test_a_tumbling_body_is_caught(robot):
     free = Robot.from_urdf(resource_path('urdf', 'six_axis_arm.urdf'), floating_base=True)
     simulator = Simulator(free)
@@ -161,6 +191,23 @@ def test_a_page_pulls_and_lets_go(session, simulator):
     assert session._pull is None
 
 
+def test_a_page_rotates_a_body_and_then_pulls_it(session):
+    link = session.scene.links[-1]
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    force = session._pull.limit
+    for angle in (0.0, 0.4):
+        request = asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6])
+        order(session, 'pull', {**request, 'rotation': [angle, 0, 0]})
+    goal = Rotation.from_matrix(session._pull.orientation)
+    first = (goal * Rotation.from_matrix(session._pull.pose()[:3, :3]).inv()).magnitude()
+    session.run(frames=10)
+    now = Rotation.from_matrix(session._pull.pose()[:3, :3])
+    assert (goal * now.inv()).magnitude() < 0.9 * first
+    assert session._pull.limit != force
+    order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
+    assert session._pull.orientation is None and session._pull.limit == force
+
+
 def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
     link = session.scene.links[-1]
     monkeypatch.setattr(session_module, '_HOLD', 0.05)
@@ -176,6 +223,10 @@ def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
         ({'frame': 99, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'no simulation to pull'),
         ({'frame': 0, 'point': [0, 0, 0], 'target': [0, 0, 0]}, 'is fixed'),
         ({'frame': 3, 'point': [0, 0], 'target': [0, 0, 0]}, 'three finite coordinates'),
+        (
+            {'frame': 3, 'point': [0, 0, 0], 'target': [0, 0, 0], 'rotation': [0.5]},
+            'three finite coordinates',
+        ),
         ({'frame': 'x', 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
         ({'frame': 1.5, 'point': [0, 0, 0], 'target': [0, 0, 0]}, ''),
         ({'frame': 3}, ''),
@@ -229,6 +280,32 @@ def test_an_object_is_pulled_at_its_point():
     simulator.step(n=10)
     assert np.array_equal(before[0], simulator.physics.objects.angular_momentum)
     assert np.array_equal(before[1], simulator.physics.objects.velocity)
+
+
+def test_an_object_is_rotated_about_its_center_of_mass():
+    simulator = Simulator(None, world={'gravity': [0, 0, 0], 'objects': {'box': OFF}})
+    pull = ObjectPull(simulator, 'box', radius=0.5)
+    assert pull.pose().tolist() == np.eye(4).tolist()
+    goal = Rotation.from_rotvec([0.3, 1.2, -0.8])
+    pull.aim((0.05, 0.1, 0.15), (0, 0, 0), goal.as_rotvec())
+    # Never more than three times the weight times the radius.
+    assert np.isclose(pull.limit, 3.0 * 2.0 * 9.81 * 0.5)
+    center = np.array([0.02, 0.01, -0.03])
+    pull.apply()
+    simulator.step()
+    velocity = simulator.object_velocity('box')
+    x, y, z = (OFF['inertia'][k] for k in ('ixy', 'ixz', 'iyz'))
+    a, b, c = (OFF['inertia'][k] for k in ('ixx', 'iyy', 'izz'))
+    momentum = np.array([[a, x, y], [x, b, z], [y, z, c]]) @ velocity[:3]
+    assert np.allclose(momentum, 1e-3 * pull.stiffness * goal.as_rotvec(), rtol=2e-3, atol=1e-6)
+    assert np.isclose(pull.stiffness, 2.0 * 9.81 * 0.5)
+    for _ in range(2000):
+        pull.apply()
+        simulator.step()
+    pose = simulator.object_pose('box')
+    assert np.allclose(pose[:3, :3], goal.as_matrix(), atol=1e-3)
+    # Its center of mass does not move.
+    assert np.allclose(pose[:3, :3] @ center + pose[:3, 3], center, atol=1e-6)
 
 
 def test_the_stiffness_of_an_object_pull_suits_the_mass_at_its_corner():
