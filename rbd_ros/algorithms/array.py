@@ -160,7 +160,7 @@ class Wrenches:
         return total
 
 
-def as_it_is(model: Model, value: Any) -> Any:
+def unchanged(model: Model, value: Any) -> Any:
     """Return a value that does not depend on gears."""
     return value
 

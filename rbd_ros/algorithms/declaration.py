@@ -143,19 +143,21 @@ class Declaration:
             for symbol in self.along
         )
 
-    def suited_to(self, model: Model) -> Declaration:
+    def specialized_for(self, model: Model) -> Declaration:
         """Return the declaration for a model's kernel: this one, or its specialization."""
         if self.specialization is not None and self.specialization.prefer_when(model):
-            return self.specialization.algorithm.suited_to(model)
+            return self.specialization.algorithm.specialized_for(model)
         return self
 
-    def as_it_is(self) -> Declaration:
+    def for_exact_model(self) -> Declaration:
         """Return the variant for this very model, even if an equivalent variant exists."""
         specialization = self.specialization
         if specialization is not None and specialization.algorithm.model == REDUCED:
             specialization = None
         if specialization is not None:
-            specialization = specialization._replace(algorithm=specialization.algorithm.as_it_is())
+            specialization = specialization._replace(
+                algorithm=specialization.algorithm.for_exact_model()
+            )
         return replace(self, model=AS_IT_IS, specialization=specialization)
 
     def __call__(self, model: Model, arguments: Mapping[str, Any]) -> Tuple[Any, ...]:

@@ -15,7 +15,6 @@ from typing import FrozenSet, get_args, Iterable, Literal, Sequence, Tuple
 
 from rbd_ros.algorithms.array import (
     Array,
-    as_it_is,
     as_list,
     body_frames,
     by_body,
@@ -29,6 +28,7 @@ from rbd_ros.algorithms.array import (
     row_by_row,
     square,
     symmetric,
+    unchanged,
     Wrenches,
 )
 from rbd_ros.model import Frame, Model
@@ -149,8 +149,8 @@ SCALAR = Array('x', 'number', '', (), None, lambda model, x: [x], lambda x: [x])
 
 # -- points, frames and bodies, spatial vectors and matrices
 
-POINT = Array('point', 'point in the coordinates of the frame', '[m]', (3,), as_it_is)
-POSITION = Array('p', 'point in base coordinates', '[m]', (3,), as_it_is, as_list)
+POINT = Array('point', 'point in the coordinates of the frame', '[m]', (3,), unchanged)
+POSITION = Array('p', 'point in base coordinates', '[m]', (3,), unchanged, as_list)
 JACOBIAN = Array(
     'J',
     'Jacobian of a spatial velocity, angular rows first',
@@ -300,7 +300,7 @@ LOOP_MULTIPLIERS = replace(
     symbol='multipliers',
     meaning='constraint force variables lambda of the loop joints',
     unit='[N m, N]',
-    to_tree=as_it_is,
+    to_tree=unchanged,
 )
 LOOP_POSITION = Array(
     'position',
@@ -320,7 +320,7 @@ LOOP_FORCES = replace(
     symbol='loop_forces',
     meaning='active generalized forces of the loop joints',
     unit='[N m, N]',
-    to_tree=as_it_is,
+    to_tree=unchanged,
 )
 LOOP_WRENCHES = Array(
     'wrenches',

@@ -53,7 +53,7 @@ def directory() -> Optional[Path]:
         else:
             root = Path(os.environ.get('XDG_CACHE_HOME') or Path.home() / '.cache') / 'rbd_ros'
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if _ours(root.stat()):
+        if _is_private(root.stat()):
             return root
     # No home, a read-only disk, an invalid file name: no cache.
     except (OSError, RuntimeError, ValueError) as error:
@@ -76,7 +76,7 @@ def _notice(text: str) -> None:
         _log.warning('%s', text)
 
 
-def _ours(status: os.stat_result) -> bool:
+def _is_private(status: os.stat_result) -> bool:
     """Return whether a file belongs to this user, and no one else may write to it."""
     mine = not hasattr(os, 'getuid') or status.st_uid == os.getuid()
     return mine and not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
@@ -106,7 +106,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
     try:
         with open_regular(root / name, _MAX_BYTES) as file:
             # By the open file: the name might refer to another file by now.
-            if not _ours(os.fstat(file.fileno())):
+            if not _is_private(os.fstat(file.fileno())):
                 return None
             content = file.read(_MAX_BYTES)
             with suppress(OSError):  # on a read-only file system
@@ -114,7 +114,7 @@ def load(name: str) -> Optional[Tuple[Dict[str, Any], bytes]]:
     except OSError:
         return None
     start = len(_MAGIC) + 64 + 1
-    # Against truncation and decay; `_ours` keeps attackers out.
+    # Against truncation and decay; `_is_private` keeps attackers out.
     checksum, body = content[len(_MAGIC) : start - 1], content[start:]
     if content[: len(_MAGIC)] != _MAGIC or _checksum(name, body) != checksum:
         return None

@@ -42,11 +42,11 @@ def cut(
     places: Dict[int, List[int]] = {}
     ready = []
     for place, value in enumerate(program.flat):
-        if isinstance(value, Symbol) and not at_hand(graph, value.number):
+        if isinstance(value, Symbol) and not is_available(graph, value.number):
             places.setdefault(value.number, []).append(place)
         else:
             ready.append(place)
-    nodes = [number for number in order if not at_hand(graph, number)]
+    nodes = [number for number in order if not is_available(graph, number)]
     # Initially ready outputs count as well: stores alone make a function long, too.
     parts = [Part() for _ in range(0, max(len(nodes) + len(ready), 1), size)]
     for k, place in enumerate(ready):
@@ -58,7 +58,7 @@ def cut(
     return parts
 
 
-def at_hand(graph: Graph, number: int) -> bool:
+def is_available(graph: Graph, number: int) -> bool:
     """Return whether a node's value is available everywhere: an input or a constant."""
     return graph.nodes[number][0] in (INPUT, CONSTANT)
 

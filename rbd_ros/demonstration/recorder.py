@@ -96,7 +96,9 @@ class TrajectoryExperiment(Node):
         self._listener = Node('trajectory_experiment_listener', use_global_arguments=True)
         self._states = self._listen('joint_states')
         self._commands = self._listen(ANSWERS if lockstep else 'joint_commands')
-        self._hand_on = lockstep and self.create_publisher(JointState, 'joint_commands', 1)
+        self._lockstep_publisher = lockstep and self.create_publisher(
+            JointState, 'joint_commands', 1
+        )
         self._wait_set = _rclpy.WaitSet(1, 0, 0, 0, 0, 0, self.context.handle)
         self._now = 0  # stamp of the newest state [ns]
 
@@ -132,8 +134,10 @@ class TrajectoryExperiment(Node):
             ('a subscriber of joint_trajectory', self._publisher.get_subscription_count),
         ):
             self._wait(ready, what)
-        if self._hand_on:
-            self._wait(self._hand_on.get_subscription_count, 'a subscriber of joint_commands')
+        if self._lockstep_publisher:
+            self._wait(
+                self._lockstep_publisher.get_subscription_count, 'a subscriber of joint_commands'
+            )
 
     def run(self, law: Law) -> Recording:
         """Track the motion with a law and return the recording.
@@ -200,10 +204,10 @@ class TrajectoryExperiment(Node):
                 heard = now
             new = _take(self._commands)
             commands += new
-            if self._hand_on:
+            if self._lockstep_publisher:
                 waiting = [*waiting, *new]
                 while waiting and stamp_of(waiting[0][0]) <= self._now < end:
-                    self._hand_on.publish(waiting.pop(0)[0])
+                    self._lockstep_publisher.publish(waiting.pop(0)[0])
             if now - heard > CEILING:
                 raise ExperimentError('the simulator no longer publishes joint states')
             if now - reported > PROGRESS_INTERVAL:
@@ -222,7 +226,7 @@ class TrajectoryExperiment(Node):
 
     def _pass_time(self) -> None:
         """Wait for the next command in lockstep, otherwise for a batch of messages."""
-        if not self._hand_on:
+        if not self._lockstep_publisher:
             time.sleep(DRAIN_INTERVAL)
             return
         # A wait removes the entities that were not ready.

@@ -55,14 +55,16 @@ def middleware_findings(graph: Graph) -> List[Finding]:
 
     :param graph: the snapshot
     """
-    speakers: Dict[str, Set[str]] = {}
+    nodes_by_kind: Dict[str, Set[str]] = {}
     for topic in graph.topics:
         for end in (*topic.publishers, *topic.subscribers):
             if end.middleware:
-                speakers.setdefault(end.middleware, set()).add(end.node)
-    if len(speakers) < 2:
+                nodes_by_kind.setdefault(end.middleware, set()).add(end.node)
+    if len(nodes_by_kind) < 2:
         return []
-    each = '; '.join(f'{kind}: {some(sorted(nodes))}' for kind, nodes in sorted(speakers.items()))
+    each = '; '.join(
+        f'{kind}: {some(sorted(nodes))}' for kind, nodes in sorted(nodes_by_kind.items())
+    )
     what = f'nodes have different middleware ({each}): services and actions fail between them'
     cure = 'start all of them with one RMW_IMPLEMENTATION'
     return [Finding(WARN, 'RMW', what, cure)]

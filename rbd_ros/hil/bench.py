@@ -33,7 +33,7 @@ from rbd_ros.hil.plants.plant import (
     PlantState,
 )
 from rbd_ros.hil.scenario.controller_entry import Callback, ControllerFailure
-from rbd_ros.hil.scenario.payloads import key_of, sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.payloads import key_of, payload_sets, with_payloads
 from rbd_ros.hil.scenario.scenario import Scenario
 from rbd_ros.robot import Robot
 from rbd_ros.robot.wraparound import Wraparound
@@ -117,7 +117,7 @@ class Bench:
         self._time: FloatArray = np.array([k * h for k in range(steps)])
         self._desired = np.array([scenario.trajectory.sample(t)[0] for t in self._time])
         # Compiled before the run.
-        for payloads in sets_of_payloads(scenario.faults):
+        for payloads in payload_sets(scenario.faults):
             self._plant(payloads)
 
     def run(

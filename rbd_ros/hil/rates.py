@@ -17,10 +17,10 @@ import numpy as np
 from rbd_ros.hil.bench import Run
 from rbd_ros.hil.report.report_page import Curve, document, Line, plot
 from rbd_ros.hil.report.run_report import (
+    decimated_maxima,
     latency_numbers,
     MAX_POINTS,
     plain,
-    thinned_maxima,
     write_report,
 )
 from rbd_ros.hil.report.verdict import judge, position_error, row
@@ -226,7 +226,7 @@ def _lines(
         whole = np.full(steps, -np.inf)
         whole[: len(of_run)] = of_run
         name = f'{float(each.rate):g} ({_hertz(each)})'
-        curves.append(Curve(name, thinned_maxima(whole, MAX_POINTS)))
+        curves.append(Curve(name, decimated_maxima(whole, MAX_POINTS)))
     time = np.linspace(0.0, steps * results[0].scenario.step, len(np.asarray(curves[0].values)))
     lines = [] if limit is None else [Line('y', limit, 'limit')]
     return plot('time [s]', time, label, curves, lines=lines)

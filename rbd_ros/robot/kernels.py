@@ -78,7 +78,7 @@ class Kernels:
         :param algorithm: name in the catalog, or a declared function
         :param options: as for `get`
         """
-        chosen = variant(self.model, declared(algorithm).as_it_is(), **options)
+        chosen = variant(self.model, declared(algorithm).for_exact_model(), **options)
         return definition(self.model, chosen).program(inner_products=True).count
 
     def _of_variant(self, chosen: Variant) -> AnyKernel:

@@ -130,7 +130,7 @@ def variant(model: Model, algorithm: Declaration, **options: Any) -> Variant:
     :raises ValueError: for an unknown option, link, frame, run-time input or storage, or a wrong
         size
     """
-    algorithm = algorithm.suited_to(model)
+    algorithm = algorithm.specialized_for(model)
     given = {name: value for name, value in options.items() if value is not None}
     storage = _storage(algorithm, given.pop('storage', FULL))
     forces, runtime = (tuple(given.pop(name, ())) for name in ('forces', 'runtime'))

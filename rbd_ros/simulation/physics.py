@@ -40,9 +40,9 @@ from rbd_ros.simulation.records.simulation_state import BUSY, REJECTED, State, S
 from rbd_ros.simulation.scene.scene_assembly import make_scene_model, scene_of
 from rbd_ros.simulation.scene.scene_update import carry_over, prepare_scene, PreparedScene
 from rbd_ros.simulation.stepping.step_loop import (
-    ask_first,
     bind_steps,
     place_on_ground,
+    step_locked,
     Steps,
 )
 from rbd_ros.world.world import World
@@ -197,7 +197,7 @@ class Physics:
         self.start_time = 0.0
         #: How the loops were closed at the last reset; None without loops.
         self.closed_start: Optional[ClosedStart] = None
-        self._forget_steps()
+        self._discard_steps()
 
     def __reduce__(self) -> Tuple[Any, ...]:
         raise TypeError(
@@ -255,12 +255,12 @@ class Physics:
         # The other records stay with their contents: the motion continues.
         self.fields = self.fields._replace(model=model)
         self.record = Record(self.fields)
-        self._forget_steps()
+        self._discard_steps()
 
-    def _forget_steps(self) -> None:
+    def _discard_steps(self) -> None:
         self._steps: Optional[Steps] = None
         # Replaced once the step loop is compiled.
-        self._step_alone: Callable[[FloatArray, int], int] = ask_first
+        self._step_alone: Callable[[FloatArray, int], int] = step_locked
 
     @property
     def time(self) -> float:
@@ -278,7 +278,7 @@ class Physics:
         """The step loop; compiled on first use."""
         with self.mutex:
             if self._steps is None and not self.robot.nv and not self.model.has_scene:
-                self._steps = Steps(ask_first, self._advance_time, 0)
+                self._steps = Steps(step_locked, self._advance_time, 0)
             elif self._steps is None:
                 self._steps = bind_steps(self.record, self.mutex)
             self._step_alone = self._steps.alone

@@ -244,7 +244,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         }
         loaded = None if physics.loaded_robot is physics.robot else physics.loaded_robot
         state = (loaded, model.has_servos, numbers, self._start.texts, self.snapshot())
-        return _made_again, (type(self), arguments, state)
+        return _recreate, (type(self), arguments, state)
 
     def __deepcopy__(self, _: Any) -> Simulator:
         # Robot and world are shared: they are immutable.
@@ -923,7 +923,7 @@ class Simulator(SimulatedServos, SimulatedObjects, ForeignNames):
         return q
 
 
-def _made_again(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
+def _recreate(kind: Type[Simulator], arguments: Dict[str, Any], state: Any) -> Simulator:
     """Return the simulation with these arguments and state, see `Simulator.__reduce__`."""
     loaded, has_servos, numbers, warnings, snapshot = state
     made = kind(**arguments)

@@ -129,7 +129,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer_page()
 
     def do_GET(self) -> None:
-        if self._is_ours() and self.path == f'{self.server.folder}events':
+        if self._is_same_origin() and self.path == f'{self.server.folder}events':
             self._stream()
         else:
             self._answer_page()
@@ -137,7 +137,7 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.close_connection = True  # the part of the body that is not read
         folder, _, name = self.path.rpartition('/')
-        if not self._is_ours() or self.headers.get('Content-Type') != 'application/json':
+        if not self._is_same_origin() or self.headers.get('Content-Type') != 'application/json':
             return self._answer(403)
         if f'{folder}/' != self.server.folder or name not in REQUESTS:
             return self._answer(404)
@@ -151,14 +151,14 @@ class _Handler(BaseHTTPRequestHandler):
         self._answer(204)
 
     def _answer_page(self) -> None:
-        if not self._is_ours():
+        if not self._is_same_origin():
             self._answer(403)
         elif self.path == self.server.folder:
             self._answer(200, self.server.text, 'text/html; charset=utf-8', self.server.tag)
         else:
             self._answer(404)
 
-    def _is_ours(self) -> bool:
+    def _is_same_origin(self) -> bool:
         """Return whether our own page asks, not one of another site in the same browser."""
         host, origin = self.headers.get('Host', ''), self.headers.get('Origin')
         if self.server.folder == '/':

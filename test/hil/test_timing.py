@@ -16,7 +16,7 @@ from rbd_ros.hil import Bench, Fault, FaultInjector, judge, read_scenario
 from rbd_ros.hil.controllers import make_controller
 from rbd_ros.hil.dead_time import delayed, find_dead_time
 from rbd_ros.hil.rates import at_rates, read_rates, run_at_rates
-from rbd_ros.hil.report.run_report import latency_numbers, page, series_of, thinned_maxima
+from rbd_ros.hil.report.run_report import decimated_maxima, latency_numbers, page, series_of
 
 SLOW = {'fault': 'latency', 'value': 0.003}
 
@@ -53,8 +53,8 @@ def test_percentiles_are_those_of_the_series_in_seconds(tmp_path):
 
 def test_thinned_values_keep_the_largest():
     values = np.arange(10.0)
-    assert list(thinned_maxima(values, 10)) == list(values)
-    assert list(thinned_maxima(values, 4)) == [2.0, 5.0, 8.0, 9.0]
+    assert list(decimated_maxima(values, 10)) == list(values)
+    assert list(decimated_maxima(values, 4)) == [2.0, 5.0, 8.0, 9.0]
 
 
 def test_a_report_has_the_percentiles_and_the_plots(tmp_path):

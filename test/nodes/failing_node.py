@@ -32,7 +32,7 @@ def load():
 
         states = 0
 
-        def rest_of(self):
+        def rest_kind(self):
             return MOVING
 
         def desired(self, state):

@@ -59,7 +59,7 @@ def finish(commander, torque, **options):
 
 def test_torques_are_sent_until_it_is_closed_and_when_it_is_open_again(commander, sent):
     assert answer(commander) is not None
-    assert sent == [tuple(TORQUE)] and commander.commanding and commander.ever
+    assert sent == [tuple(TORQUE)] and commander.commanding and commander.has_sent
     commander.close()
     assert answer(commander) is None  # a state that was under way
     assert not finish(commander, (0.0, 0.0))  # that of a watchdog
@@ -74,13 +74,13 @@ def test_torques_are_sent_until_it_is_closed_and_when_it_is_open_again(commander
 def test_at_rest_no_torque_stands_for_which_it_would_have_to_answer(commander):
     answer(commander)
     commander.mark_idle()
-    assert not commander.commanding and not commander.ever
+    assert not commander.commanding and not commander.has_sent
     answer(commander)
-    assert commander.commanding and commander.ever
+    assert commander.commanding and commander.has_sent
 
 
 def test_a_last_torque_that_is_given_up_leaves_the_one_before_standing(commander, sent):
     answer(commander)
     commander.close()
-    assert not finish(commander, (0.0, 0.0), final=True, given_up=lambda: True)
+    assert not finish(commander, (0.0, 0.0), final=True, is_superseded=lambda: True)
     assert len(sent) == 1 and commander.commanding

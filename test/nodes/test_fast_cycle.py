@@ -119,7 +119,7 @@ class Side:
         The reference gets it first.
         """
         state, commander, watchdog = self.states.last, self.commander, self.watchdog
-        counts = (commander.sent, commander.saturated, commander.ever, commander.commanding)
+        counts = (commander.sent, commander.saturated, commander.has_sent, commander.commanding)
         return {
             'sent': list(self.sent),
             'counts': (*counts, self.states.messages, self.states.rejected),

@@ -209,7 +209,7 @@ class NoTopics:
 
 def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
     ports, held, clock = NoTopics(), [], ClockWriter()
-    receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: True)
+    receipts = SimpleNamespace(ask=lambda all_nodes: None, wait=lambda seconds: True)
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
     manager.hold = lambda: held.append(ports.published[-1] // PERIOD)
@@ -231,7 +231,7 @@ def test_a_period_whose_command_is_nan_or_nothing_is_one_without_motion():
 def test_a_period_without_a_command_is_reported_with_the_cure():
     """A manager that waits for the time of a simulator that is gone sends nothing."""
     ports, clock, said = NoTopics(), ClockWriter(), []
-    receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: True)
+    receipts = SimpleNamespace(ask=lambda all_nodes: None, wait=lambda seconds: True)
     report = SimpleNamespace(condition=lambda subject, level, text, **_: said.append(text))
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 0.1, receipts)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
@@ -247,7 +247,7 @@ def test_a_period_without_a_command_is_reported_with_the_cure():
 
 def test_a_manager_that_is_killed_before_it_takes_a_state_stops_no_time():
     ports, clock, alive = NoTopics(), ClockWriter(), [True]
-    receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: alive[0])
+    receipts = SimpleNamespace(ask=lambda all_nodes: None, wait=lambda seconds: alive[0])
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 0.1, receipts)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])
@@ -267,7 +267,7 @@ def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
     """Or it would never be known to do so, and not be waited for afterwards."""
     ports, clock, asked = NoTopics(), ClockWriter(), []
     receipts = SimpleNamespace(
-        ask=lambda anybody: asked.append(perf_counter()),
+        ask=lambda all_nodes: asked.append(perf_counter()),
         wait=lambda seconds: perf_counter() - asked[-1] > 3 * PACE / 2,
     )
     report = SimpleNamespace(condition=lambda *_, **__: None)
@@ -288,7 +288,7 @@ def test_a_busy_manager_has_half_of_the_settling_time_to_take_a_state():
 def test_a_skipped_period_waits_for_the_period_under_way(by):
     """Or a manager that has not woken up yet at one time loses it to the next."""
     ports, clock = NoTopics(), ClockWriter()
-    receipts = SimpleNamespace(ask=lambda anybody: None, wait=lambda seconds: True)
+    receipts = SimpleNamespace(ask=lambda all_nodes: None, wait=lambda seconds: True)
     report = SimpleNamespace(condition=lambda *_, **__: None)
     manager = ManagerPorts(ports, PERIOD, lambda _: None, report, lambda: 1.0, receipts)
     writer = JointStateWriter(['shoulder', 'elbow'], ['effort'])

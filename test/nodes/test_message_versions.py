@@ -201,7 +201,7 @@ class Driver:
     def report_rejection(self, error):
         raise error
 
-    def lost_for_good(self):
+    def unrecoverable_reason(self):
         return ''
 
 

@@ -216,7 +216,7 @@ def test_friction_of_a_pair_is_changed_while_it_slides(rig):
 
     def change(friction):
         pair = f'pairs: [{{links: [floor, box], friction: {friction}}}]'
-        rig.changes.put_back(extend_world(rig.changes.world, pair))
+        rig.changes.restore_world(extend_world(rig.changes.world, pair))
 
     change(0.6)
     rig.cycle.wrenches._forces = {'box': acting([0, 0, 0, 0.5 * 9.81, 0, 0])}

@@ -237,9 +237,9 @@ def state(number):
 
 HOLDER = """
 import os, sys
-from rbd_ros.nodes.bench.domains import take_own_domain
-domain = take_own_domain()
-assert take_own_domain() == domain == int(os.environ['ROS_DOMAIN_ID'])
+from rbd_ros.nodes.bench.domains import reserve_domain
+domain = reserve_domain()
+assert reserve_domain() == domain == int(os.environ['ROS_DOMAIN_ID'])
 print(domain, os.environ['ROS_AUTOMATIC_DISCOVERY_RANGE'], flush=True)
 sys.stdin.read()
 """

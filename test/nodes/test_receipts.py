@@ -52,6 +52,6 @@ def test_a_request_that_is_seen_before_the_state_does_not_count(receipts, monkey
     client = LateLook()
     monkeypatch.setattr(receipts, '_clients', {'/hardware': client})
     monkeypatch.setattr(receipts, '_poll', lambda: None)
-    receipts.ask(anybody=True)
+    receipts.ask(all_nodes=True)
     assert receipts.wait(1.0)
     assert client.taken

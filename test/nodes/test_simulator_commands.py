@@ -36,7 +36,7 @@ class DiagnosticsRecorder:
 class SlowCommands(Commands):
     """Commands that never learn a pattern: every message is read."""
 
-    def _learn(self, *_):
+    def _compile_decoder(self, *_):
         return None
 
 

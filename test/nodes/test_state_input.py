@@ -143,7 +143,7 @@ def test_compiled_code_and_the_interpreter_accept_the_same_states(
     stream = Stream(arm, np.random.default_rng(seed), wraps)
     inputs = [StateInput(arm, Notes(), 0.1, margin=1.0) for _ in range(2)]
     compiled, python = inputs
-    python._learn = lambda *message: None
+    python._compile_decoder = lambda *message: None
     python._new_source = partial(interpreted, python, python._new_source)
     for each in inputs:
         each.attach(Subscription())

@@ -25,7 +25,7 @@ from rbd_ros.nodes.simulator.interface.simulator_interface import (
     SIMULATOR_PARAMETERS,
 )
 from rbd_ros.nodes.simulator.world import world_ports
-from rbd_ros.nodes.simulator.world.markers import standing_markers
+from rbd_ros.nodes.simulator.world.markers import static_markers
 from rbd_ros.nodes.simulator.world.object_motion import about
 from rbd_ros.simulation.physics import RESTITUTION_MODELS
 from rbd_ros.spatial import RigidBodyInertia
@@ -335,7 +335,7 @@ def test_height_fields_meshes_and_robots_have_markers():
     from rbd_ros.world import read_world
 
     world = read_world('config/table_world.yaml')
-    found = standing_markers(world, 'world')
+    found = static_markers(world, 'world')
     (gravel,) = (each for each in found if each.ns == 'gravel')
     assert gravel.type == Marker.TRIANGLE_LIST and len(gravel.points) == 2 * 3 * 4
     corners = np.array([xyz(point) for point in gravel.points]).reshape(-1, 3, 3)
@@ -350,7 +350,7 @@ def test_height_fields_meshes_and_robots_have_markers():
     rest = tuple(each for each in bare.model.geometries if each.role == 'collision')
     assert drawn and rest
     only = replace(bare, model=replace(bare.model, geometries=rest))
-    assert len(standing_markers(World(robots=(only,)), 'world')) == len(rest)
+    assert len(static_markers(World(robots=(only,)), 'world')) == len(rest)
     assert all(abs(each.pose.position.x - 1.6) < 1.2 for each in arm)
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.hil import Fault
-from rbd_ros.hil.scenario.payloads import MAX_KEPT, sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.payloads import MAX_KEPT, payload_sets, with_payloads
 from rbd_ros.lookup.resources import resource_path
 
 Q = np.array([0.1, -1.2, 1.3, -0.9, -1.1, 0.2])
@@ -111,4 +111,4 @@ def test_all_sets_that_a_robot_will_carry_are_known_before():
     first = Fault('payload', 1.0, link='a', start_time=1.0, duration=2.0)
     second = Fault('payload', 2.0, link='b', start_time=2.0)
     noise = Fault('position_noise', 0.1, start_time=0.5)
-    assert sets_of_payloads([first, second, noise]) == [(), (first,), (first, second), (second,)]
+    assert payload_sets([first, second, noise]) == [(), (first,), (first, second), (second,)]

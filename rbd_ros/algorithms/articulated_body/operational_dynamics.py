@@ -101,15 +101,15 @@ def operational_dynamics(
 
 
 def require_three_dofs(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that a point can move in all directions, determined by forces.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices, including 'frame'
     :raises ModelError: if it cannot
     """
-    require_regular_mass_matrix(model, given_later, chosen)
+    require_regular_mass_matrix(model, runtime_bodies, chosen)
     name = chosen['frame']
     dofs = {model.tree_dof_index[k] for k in model.support_dofs(model.frame(name).body)}
     if len(dofs) < 3:

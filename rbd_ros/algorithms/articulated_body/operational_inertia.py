@@ -143,14 +143,16 @@ def _gram_matrix(rows: Matrix, scaled: Matrix) -> Matrix:
     return [[lower[max(i, j)][min(i, j)] for j in range(6)] for i in range(6)]
 
 
-def require_six_dofs(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
+def require_six_dofs(
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
     """Check that a frame can move in all directions, determined by forces.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices, including 'frame'
     :raises ModelError: if it cannot
     """
-    require_regular_mass_matrix(model, given_later, chosen)
+    require_regular_mass_matrix(model, runtime_bodies, chosen)
     name = chosen['frame']
     body = model.frame(name).body
     dofs = {model.tree_dof_index[k] for k in model.support_dofs(body)}

@@ -79,11 +79,11 @@ def has_constant_subspaces(model: Model) -> bool:
 
 
 def require_constant_subspaces(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that all joints have constant motion subspaces.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: naming the first joint with another one
     """

@@ -28,16 +28,16 @@ from rbd_ros.spatial.scalar import Scalar
 
 
 def require_regular_hinges(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that all joints of a model are revolute, free, and move some inertia.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: naming the first joint that violates this
     """
-    require_free_hinges(model, given_later, chosen)
-    require_regular_mass_matrix(model, given_later, chosen)
+    require_free_hinges(model, runtime_bodies, chosen)
+    require_regular_mass_matrix(model, runtime_bodies, chosen)
 
 
 @algorithm(

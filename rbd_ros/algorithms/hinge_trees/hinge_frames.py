@@ -164,11 +164,11 @@ def has_few_free_hinges(model: Model) -> bool:
 
 
 def require_free_hinges(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that all joints of a model are revolute, without mimic joints.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: naming the first joint that violates this
     """

@@ -68,10 +68,10 @@ def singular_joints(model: Model, q: Optional[ArrayLike] = None) -> Tuple[str, .
     return _joints_of(model, found)
 
 
-def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
+def singularity(model: Model, runtime_bodies: Sequence[int] = ()) -> str:
     """Return the reason why the mass matrix is always singular, and the cure.
 
-    :param given_later: bodies that get inertia at run time, whose joints are ignored
+    :param runtime_bodies: bodies that get inertia at run time, whose joints are ignored
     :return: '' if it is not
 
     >>> from rbd_ros.algorithms.inertia_matrix.singularity import singularity
@@ -80,7 +80,7 @@ def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
     >>> singularity(massless)[:52]
     "the mass matrix is singular: joint 'wrist_3_joint' c"
     """
-    spared = {model.body(i).joint_name for body in given_later for i in model.support(body)}
+    spared = {model.body(i).joint_name for body in runtime_bodies for i in model.support(body)}
     joints = [name for name in singular_joints(model) if name not in spared]
     if not joints:
         return ''
@@ -93,29 +93,29 @@ def singularity(model: Model, given_later: Sequence[int] = ()) -> str:
 
 
 def require_regular_mass_matrix(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that generalized forces determine the acceleration.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices, of which 'diagonal' counts as inertia
     :raises SingularMassMatrixError: if they do not, naming the joints
     :raises ModelError: if there are loops
     """
-    require_open_chains(model, given_later, chosen)
+    require_open_chains(model, runtime_bodies, chosen)
     if min(chosen.get('diagonal', ()), default=0.0) > 0.0:
         return
-    problem = singularity(model, given_later)
+    problem = singularity(model, runtime_bodies)
     if problem:
         raise SingularMassMatrixError(problem)
 
 
 def require_open_chains(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that there are no loops.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if there are loops, which forces on the tree would have to keep closed
     """

@@ -14,14 +14,14 @@ from rbd_ros.spatial.linear3 import Vector3, ZERO3
 from rbd_ros.spatial.scalar import is_zero, Scalar
 
 
-def require_mass(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
+def require_mass(model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]) -> None:
     """Check that the center of mass is defined.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if nothing that moves has mass
     """
-    if not given_later and not sum(body.inertia.mass for body in model.bodies):
+    if not runtime_bodies and not sum(body.inertia.mass for body in model.bodies):
         raise ModelError(
             'the center of mass is undefined, because no moving body has mass; give the links '
             'their <inertial>'

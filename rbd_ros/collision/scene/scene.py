@@ -122,7 +122,7 @@ def make_scene(model: Model, world: World, q: Optional[Sequence[float]] = None) 
     if own and q is not None:
         names = [(found[i].name, found[j].name) for i, j in pairs]
         deep = {names[p] for p in overlapping_links(model, table, own, body_count, q)}
-        deep -= {each for each in deep if _put_back(world, *each)}
+        deep -= {each for each in deep if _touches_at_overlap(world, *each)}
         pairs = [pair for p, pair in enumerate(pairs) if names[p] not in deep]
         # Groups and surfaces are numbered per pair: again without the dropped ones.
         table = _table(world, found, pairs, many, body_count) if deep else table
@@ -374,7 +374,7 @@ def _pairs(
     return pairs, of_one, connected
 
 
-def _put_back(world: World, first: str, second: str) -> bool:
+def _touches_at_overlap(world: World, first: str, second: str) -> bool:
     """Return whether two links of one robot touch although they overlap at q."""
     # An entry of the world or the SRDF is the user's decision.
     if world.names_links(first, second):

@@ -15,7 +15,7 @@ from rbd_ros.collision.arrays import (
     MESH,
     Tables,
 )
-from rbd_ros.collision.shapes.hulls import hull_of, no_tables
+from rbd_ros.collision.shapes.hulls import empty_tables, hull_of
 from rbd_ros.meshes import MeshError
 
 #: Triangles of a leaf of the tree (concave_search.py).
@@ -113,7 +113,7 @@ class HeightField:
         object.__setattr__(self, 'heights', heights)
         (rows, columns), (x, y) = heights.shape, self.size
         grid = [-0.5 * x, 0.5 * y, x / (columns - 1), y / (rows - 1), heights.max()]
-        tables = no_tables()._replace(
+        tables = empty_tables()._replace(
             field=np.array([[0, rows, columns]], dtype=np.int64),
             grid=np.array([grid]),
             height=heights.ravel(),
@@ -207,7 +207,7 @@ def _mesh_tables(triangles: FloatArray, beside: IntArray, closed: bool) -> Table
     while len(low) > 1:
         low, high = low.reshape(-1, 2, 3).min(axis=1), high.reshape(-1, 2, 3).max(axis=1)
         levels.append(np.concatenate([low, high], axis=1))
-    hull, number = no_tables(), -1
+    hull, number = empty_tables(), -1
     try:
         hull, number = hull_of(triangles.reshape(-1, 3)).tables, 0
     except ValueError:

@@ -148,7 +148,7 @@ def hull_tables(vertices: FloatArray) -> Tables:
             ring = [ring[k] for k in np.linspace(0, len(ring), MAX_CORNERS, False).astype(int)]
         ring_table.append([len(corners), len(ring)])
         corners += ring
-    return no_tables()._replace(
+    return empty_tables()._replace(
         hull=_integers([[0, len(vertices), 0]]),
         vertex=np.array(vertices, dtype=float),
         around=_integers(around),
@@ -160,11 +160,11 @@ def hull_tables(vertices: FloatArray) -> Tables:
     )
 
 
-def no_tables() -> Tables:
+def empty_tables() -> Tables:
     """Return empty tables.
 
-    >>> from rbd_ros.collision.shapes.hulls import no_tables
-    >>> len(no_tables().hull)
+    >>> from rbd_ros.collision.shapes.hulls import empty_tables
+    >>> len(empty_tables().hull)
     0
     """
     return join_tables([])

@@ -30,7 +30,7 @@ class BumplessTransfer:
         #: Function of the last call
         self.holding = holding
         self._jump: Optional[FloatArray] = None
-        self._gone = 0.0
+        self._progress = 0.0
 
     @property
     def is_active(self) -> bool:
@@ -39,7 +39,7 @@ class BumplessTransfer:
 
     def begin_from(self, torque: FloatArray) -> None:
         """Add `torque`, (nv,) [N m or N], to the fading torque, and restart the transfer."""
-        self._jump, self._gone = torque + self._added(), 0.0
+        self._jump, self._progress = torque + self._added(), 0.0
 
     def __call__(
         self, holding: Holding, q: FloatArray, dt: float, duration: float
@@ -57,14 +57,14 @@ class BumplessTransfer:
             # A model with NaN is reported by the law; the transfer must not keep it.
             self.begin_from(np.where(np.isfinite(jump), jump, 0.0))
         elif self._jump is not None and dt > 0.0:
-            self._gone += min(dt, MAX_STEP) / duration if duration > 0.0 else 1.0
-        if self._gone >= 1.0 or not duration > 0.0:
-            self._jump, self._gone = None, 0.0
+            self._progress += min(dt, MAX_STEP) / duration if duration > 0.0 else 1.0
+        if self._progress >= 1.0 or not duration > 0.0:
+            self._jump, self._progress = None, 0.0
         return None if self._jump is None else self._added()
 
     def _added(self) -> FloatArray:
         if self._jump is None:
             return np.zeros(1)
-        s = self._gone
+        s = self._progress
         added: FloatArray = self._jump * (1.0 - 3.0 * s**2 + 2.0 * s**3)
         return added

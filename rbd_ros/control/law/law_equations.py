@@ -363,7 +363,7 @@ _kernels: WeakKeyDictionary[Robot, Dict[Tuple[Any, ...], LawKernel]] = WeakKeyDi
 
 def law_kernel(robot: Robot, *variant: Any) -> LawKernel:
     """Return machine code of a variant of the law, cached for a robot; see `law_definition`."""
-    return _made_once(robot, law_definition, *variant)
+    return _cached_kernel(robot, law_definition, *variant)
 
 
 def holding_kernel(robot: Robot, payload_link: Optional[str], own_weight: bool) -> LawKernel:
@@ -375,10 +375,12 @@ def holding_kernel(robot: Robot, payload_link: Optional[str], own_weight: bool) 
     if own_weight:
         payload: Tuple[str, ...] = () if payload_link is None else (f'payload:{payload_link}',)
         return robot.kernel('gravity_torque', runtime=('gravity', *payload))
-    return _made_once(robot, holding_definition, payload_link)
+    return _cached_kernel(robot, holding_definition, payload_link)
 
 
-def _made_once(robot: Robot, definition: Callable[..., Definition], *variant: Any) -> LawKernel:
+def _cached_kernel(
+    robot: Robot, definition: Callable[..., Definition], *variant: Any
+) -> LawKernel:
     with compile_lock:
         known = _kernels.setdefault(robot, {})
         key = (definition.__name__, *variant)

@@ -148,7 +148,7 @@ class DesiredMotion:
     def is_at_rest(self) -> bool:
         """True if a position is held and no motion is scheduled."""
         coming = self._inbox or self._canceled or self._scheduled or self._ended
-        return self._motion.resting and not coming and not self._intervals.in_debt
+        return self._motion.resting and not coming and not self._intervals.has_backward_time
 
     def advance_at_rest(self, stamp: int, elapsed: float, dt: float, states: int) -> None:
         """Advance over states without a call of `advance`, while `is_at_rest`.
@@ -247,7 +247,7 @@ class DesiredMotion:
         """
         event = 'the time of the states was reset'
         self._stamp = None
-        self._intervals.forget_debt()
+        self._intervals.discard_backward_time()
         dropped = bool(self._scheduled or self._inbox)
         self._drop(np.arange(len(self._names)))
         self._publish()
@@ -431,7 +431,7 @@ class DesiredMotion:
         motion = MotionSnapshot(epochs, tuple(GroupSnapshot(*each) for each in groups))
         for waiting in self._inbox:
             if waiting.begin is None and waiting.continues(motion.epochs):
-                motion = motion.once_taken_up(waiting)
+                motion = motion.motion_after_start(waiting)
         return self._planner.plan(
             motion,
             self._clock,

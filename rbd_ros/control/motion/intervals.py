@@ -13,7 +13,7 @@ from typing import Deque
 
 MAX_MEAN_INTERVALS = 5.0  # maximum step of a state, in mean intervals
 SHORTEST_BOUND = 0.01  # a state may always advance the motion by this time [s]
-MAX_DEBT = 1.0  # maximum difference between the clocks of several publishers [s]
+MAX_BACKWARD_TIME = 1.0  # maximum difference between the clocks of several publishers [s]
 REMEMBERED = 16  # number of intervals in the mean
 
 
@@ -27,7 +27,7 @@ class StateIntervals:
 
     def __init__(self) -> None:
         self._recent: Deque[float] = deque(maxlen=REMEMBERED)
-        self._debt = 0.0
+        self._backward_time = 0.0
 
     def step(self, dt: float, max_step: float) -> float:
         """Return the time by which the motion advances [s].
@@ -37,11 +37,11 @@ class StateIntervals:
         """
         if not dt > 0.0:  # also for NaN
             # A larger backward step is another time line.
-            debt = self._debt - dt
-            self._debt = debt if debt <= MAX_DEBT else 0.0
+            backward = self._backward_time - dt
+            self._backward_time = backward if backward <= MAX_BACKWARD_TIME else 0.0
             return 0.0
-        if self._debt:
-            dt, self._debt = dt - self._debt, max(self._debt - dt, 0.0)
+        if self._backward_time:
+            dt, self._backward_time = dt - self._backward_time, max(self._backward_time - dt, 0.0)
             if dt <= 0.0:
                 return 0.0
         step = dt
@@ -58,9 +58,9 @@ class StateIntervals:
         return min(max(MAX_MEAN_INTERVALS * mean, SHORTEST_BOUND), max_step)
 
     @property
-    def in_debt(self) -> bool:
+    def has_backward_time(self) -> bool:
         """True if time went back and has not caught up yet."""
-        return self._debt > 0.0
+        return self._backward_time > 0.0
 
     def add(self, dt: float, states: int) -> None:
         """Add intervals between states, within `SHORTEST_BOUND`.
@@ -70,6 +70,6 @@ class StateIntervals:
         """
         self._recent.extend([dt] * min(states, REMEMBERED))
 
-    def forget_debt(self) -> None:
+    def discard_backward_time(self) -> None:
         """Begin another time line, without backward steps so far."""
-        self._debt = 0.0
+        self._backward_time = 0.0

@@ -107,7 +107,7 @@ class MotionSnapshot(NamedTuple):
             q[group.joints], v[group.joints] = group.expected(delay)
         return q, v
 
-    def once_taken_up(self, plan: MotionPlan) -> MotionSnapshot:
+    def motion_after_start(self, plan: MotionPlan) -> MotionSnapshot:
         """Return the motion after the next state has started a plan that begins now."""
         q, v = (values[plan.joints] for values in self.expected(0.0))
         path = Still(q) if plan.trajectory is None else plan.trajectory

@@ -226,7 +226,7 @@ def beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArr
     :param lower: lower limits, (n,)
     :param upper: upper limits, (n,)
     """
-    doubtful = _doubtful(control, lower, upper)
+    doubtful = _may_exceed(control, lower, upper)
     if not doubtful.any():
         return doubtful
     place = np.flatnonzero(doubtful)
@@ -252,7 +252,7 @@ def _beyond(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolAr
         first, last = control[0], control[-1]
         out = (np.minimum(first, last) < low) | (np.maximum(first, last) > high)
         result[column.compress(out)] = True
-        left = np.flatnonzero(_doubtful(control, low, high) & ~result.take(column))
+        left = np.flatnonzero(_may_exceed(control, low, high) & ~result.take(column))
         if not len(left):
             break
         control, column = control.take(left, axis=1), column.take(left)
@@ -285,7 +285,7 @@ def _estimated_extremum(control: FloatArray, low: FloatArray, high: FloatArray) 
     return extremum
 
 
-def _doubtful(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
+def _may_exceed(control: FloatArray, lower: FloatArray, upper: FloatArray) -> BoolArray:
     """Return whether the control values permit a polynomial to exceed its limits."""
     doubtful: BoolArray = control.min(axis=0) < lower - UNDECIDED
     doubtful |= control.max(axis=0) > upper + UNDECIDED

@@ -341,10 +341,10 @@ def failed(rows: Sequence[Row]) -> List[Row]:
 
 def worst(rows: Sequence[Row], count: int = 10) -> List[Row]:
     """Return the rows with the largest errors, failures first."""
-    return sorted(rows, key=_badness, reverse=True)[:count]
+    return sorted(rows, key=_severity, reverse=True)[:count]
 
 
-def _badness(values: Row) -> Tuple[bool, float]:
+def _severity(values: Row) -> Tuple[bool, float]:
     return bool(values['failure']), number_of(values, 'largest_error') or 0.0
 
 

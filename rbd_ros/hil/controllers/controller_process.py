@@ -31,7 +31,7 @@ if sys.platform == 'linux':
     _prctl = ctypes.CDLL(None, use_errno=True).prctl  # looked up before a fork
 
 
-def _end_with_the_bench() -> None:
+def _terminate_with_bench() -> None:
     """Make the kernel send SIGINT to the controller when the bench is killed.
 
     Processes that a shell script starts in the background ignore it.
@@ -59,7 +59,7 @@ class ControllerProcess:
                     stdout=file,
                     stderr=subprocess.STDOUT,
                     start_new_session=True,
-                    preexec_fn=_end_with_the_bench,
+                    preexec_fn=_terminate_with_bench,
                 )
         except OSError as error:
             raise ValueError(

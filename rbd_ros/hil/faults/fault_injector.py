@@ -117,7 +117,7 @@ class FaultInjector:
         if self._plant is not None:
             self._plant.clear()
         self._plant = PlantFaults(physics, self._at_v)
-        self._put()
+        self._apply()
 
     def plan(self, faults: Sequence[Fault], now: float = 0.0) -> None:
         """Replace all faults.
@@ -153,10 +153,10 @@ class FaultInjector:
             self.changes += [
                 FaultChange(rounded, True, each) for each in acting if each not in before
             ]
-        self._put()
+        self._apply()
         return True
 
-    def _put(self) -> None:
+    def _apply(self) -> None:
         """Apply the active faults, and remove all others."""
         self.sensors.clear()
         if self._plant is not None:
@@ -223,7 +223,7 @@ class FaultInjector:
             tuple(_moved(each, shift) for each in snapshot[name]) for name in ('faults', 'acting')
         )
         self._next = snapshot['next'] + shift
-        self._put()
+        self._apply()
         self.sensors.restore(snapshot['sensors'])
         for channel, link in self.links.items():
             link.restore(snapshot['links'][channel], shift)

@@ -226,7 +226,7 @@ def lines_of(changes: Sequence[FaultChange], limit: Optional[float] = None) -> L
 
 def _cycles(run: Run) -> str:
     """Return the plot of the real time of each answer; groups of many show their maximum."""
-    values = 1e6 * thinned_maxima(run.answer_times, MAX_POINTS)
+    values = 1e6 * decimated_maxima(run.answer_times, MAX_POINTS)
     cycles = np.linspace(1, len(run.answer_times), len(values))
     curves = [Curve('real time [us]', values)]
     return plot('cycle', cycles, 'real time [us]', curves, y_scale='log', height=210)
@@ -299,7 +299,7 @@ def latency_numbers(run: Run) -> Dict[str, Dict[str, Optional[float]]]:
     }
 
 
-def thinned_maxima(values: FloatArray, count: int) -> FloatArray:
+def decimated_maxima(values: FloatArray, count: int) -> FloatArray:
     """Return at most `count` values, each the maximum of a group of neighbors.
 
     :param values: (N,)

@@ -52,7 +52,7 @@ def with_payloads(robot: Robot, payloads: Iterable[Fault]) -> Robot:
     return known[key]
 
 
-def sets_of_payloads(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
+def payload_sets(faults: Sequence[Fault]) -> List[Tuple[Fault, ...]]:
     """Return all sets of payloads during a scenario, including the empty one."""
     times = {0.0, *(time for each in faults for time in (each.start_time, each.end))}
     found: Dict[Key, Tuple[Fault, ...]] = {(): ()}

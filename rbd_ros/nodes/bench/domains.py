@@ -26,7 +26,7 @@ _reservations = threading.Lock()
 _held: Optional[IO[bytes]] = None  # lock of the domain of this process
 
 
-def take_own_domain() -> int:
+def reserve_domain() -> int:
     """Assign an unused domain to this process until it ends.
 
     The domain is set in the environment, where rclpy and child processes read it.

@@ -73,14 +73,14 @@ def over_ros_isolated(scenario: Scenario, folder: Path, seed: Optional[int]) -> 
     :return: the run; a failure without a step if the controller never answers
     :raises ValueError: if the controller cannot be started, or no domain is free
     """
-    from rbd_ros.nodes.bench.domains import take_own_domain
+    from rbd_ros.nodes.bench.domains import reserve_domain
 
     with _one_at_a_time:
-        take_own_domain()
+        reserve_domain()
         if scenario.controller.options.get('keep'):
-            from rbd_ros.nodes.bench.kept_controller import run_kept
+            from rbd_ros.nodes.bench.kept_controller import run_with_kept_controller
 
-            return run_kept(scenario, _words(scenario), folder, seed)
+            return run_with_kept_controller(scenario, _words(scenario), folder, seed)
         return over_ros(scenario, folder, seed)
 
 

@@ -75,7 +75,9 @@ _kept: Optional[KeptController] = None
 _ending: Optional[Finalize] = None  # set once the end of this process is registered
 
 
-def run_kept(scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Optional[int]) -> Run:
+def run_with_kept_controller(
+    scenario: Scenario, words: tuple[str, ...], folder: Path, seed: Optional[int]
+) -> Run:
     """Run a scenario with the controller that this process keeps, or start one.
 
     :param scenario: the scenario with the faults of this run

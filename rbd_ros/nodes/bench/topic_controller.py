@@ -281,9 +281,9 @@ class TopicController:
         self._states.publish(bytes(self._writer.data()))
         end = monotonic() + timeout
         if self._receipts is not None:  # /clock must wake only nodes that have received the state
-            self._receipts.ask(anybody=self._paced)
+            self._receipts.ask(all_nodes=self._paced)
             while not self._receipts.wait(PACE / 2) and not self._paced:
-                if not self._keeps_waiting(end):
+                if not self._should_wait(end):
                     return None
             self._publish_time(stamp)
         elif stamp // CLOCK_PERIOD != self._last_tick:
@@ -302,13 +302,13 @@ class TopicController:
                 if found == stamp:
                     return self._efforts(taken[0])
                 self._unstamped = self._unstamped or found == 0
-            if not self._keeps_waiting(end):
+            if not self._should_wait(end):
                 return None
             if self._by_order and monotonic() > nudge_at:
                 nudges += 1
                 self._publish_time(nudged(stamp, nudges))
 
-    def _keeps_waiting(self, end: float) -> bool:
+    def _should_wait(self, end: float) -> bool:
         """Return whether to continue waiting.
 
         :param end: wall time of the timeout [s]

@@ -72,7 +72,7 @@ class BridgeCommander(Commander):
         with self.lock:
             if self._closed:
                 return None
-            self._pass_on(torque, law, state)
+            self._limit_and_encode(torque, law, state)
             self._output.send()
             self._sent()
         return self.answers.torque

@@ -107,7 +107,7 @@ class Diagnostics:
         with self._lock:
             return len(self._hooks), frozenset(self._subjects)
 
-    def forget_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
+    def discard_since(self, mark: Tuple[int, FrozenSet[str]]) -> None:
         """Remove the hooks and the states of subjects that were added after a `mark`.
 
         The subjects stay: monitors take a missing subject for a failure.

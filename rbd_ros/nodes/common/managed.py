@@ -58,7 +58,7 @@ class ScopedEntities:
         for entity, destroy in list(self._entities()):
             if id(entity) not in self._kept:
                 destroy(entity)
-        self._diagnostics.forget_since(self._subjects)
+        self._diagnostics.discard_since(self._subjects)
 
 
 def _destroy_action(waitable: Any) -> None:
@@ -204,7 +204,7 @@ class ManagedNode(LifecycleNodeMixin, GuardedNode, ABC):
         if self._scoped_entities is not None:
             self._scoped_entities.destroy()
             self._scoped_entities = None
-        self._source.forget()
+        self._source.reset()
 
     # -- transitions ------------------------------------------------------------------------------
 

@@ -102,14 +102,14 @@ class StopSignals:
                 threading.Thread(target=self._end_after_timeout, daemon=True).start()
         elif self.count > 1:
             self.forced.set()
-            limit_the_end()
+            limit_shutdown_time()
         self.on_stop()
 
     def _end_after_timeout(self) -> None:
         """End a start-up that is interrupted but blocked in machine code; no command was sent."""
         time.sleep(START_UP_TIMEOUT)
         if self._can_be_interrupted:
-            limit_the_end()
+            limit_shutdown_time()
             _destroy_nodes()
             os._exit(0)
 
@@ -130,7 +130,7 @@ class StopSignals:
             signal.signal(number, signal.SIG_IGN)
 
 
-def limit_the_end() -> None:
+def limit_shutdown_time() -> None:
     """Dump the stacks of all threads and exit if the process still exists after `END_TIMEOUT`.
 
     It needs no lock of Python. Signals are ignored after the last command, so a blocked library
@@ -209,7 +209,7 @@ def run_node(
         logger.fatal(first_line(error) if of_rclpy else traceback.format_exc())
     finally:
         signals.phase = _Phase.STOPPING
-        limit_the_end()
+        limit_shutdown_time()
         signals.ignore()
         rclpy.try_shutdown()
     _exit(code)
@@ -268,7 +268,7 @@ def _run(create: Callable[[], Any], args: Any, signals: StopSignals, logger: Any
         signals.phase = _Phase.STOPPING
         if node is not None:
             _end(node.stop, logger)  # its duration depends on torque_rate_limit
-        limit_the_end()
+        limit_shutdown_time()
         _end(executor.shutdown, logger)
         _destroy_nodes()
 

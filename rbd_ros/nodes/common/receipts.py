@@ -52,18 +52,18 @@ class Receipts:
         """Destroy its node."""
         self.node.destroy_node()
 
-    def ask(self, anybody: bool) -> None:
+    def ask(self, all_nodes: bool) -> None:
         """Request receipts for the state that has just been sent.
 
-        :param anybody: also from nodes that have never answered in time, as hardware interfaces
+        :param all_nodes: also from nodes that have never answered in time, as hardware interfaces
             that receive states within their cycle
         """
-        if anybody:
+        if all_nodes:
             self._poll()
         self._pending = {
             name: [client.handle.send_request(GetParameterTypes.Request()) for _ in range(2)][-1]
             for name, client in self._clients.items()
-            if anybody or name in self._proven
+            if all_nodes or name in self._proven
         }
 
     def wait(self, seconds: float) -> bool:

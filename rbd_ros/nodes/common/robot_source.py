@@ -77,7 +77,7 @@ class RobotSource:
         if not given and not self._parameters['robot_description_file']:
             self._subscribe()
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Drop the robot; `start` loads one again, or the newest of the topic."""
         self.robot, self._text, self.description = None, None, ''
         self._started = False

@@ -10,7 +10,7 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import numpy as np
 
 from rbd_ros.hil import Fault, FAULT_KINDS, FaultInjector, read_faults
-from rbd_ros.hil.scenario.payloads import sets_of_payloads, with_payloads
+from rbd_ros.hil.scenario.payloads import payload_sets, with_payloads
 from rbd_ros.nodes.common.diagnostics import ERROR, OK, WARN
 from rbd_ros.nodes.messages.conversions import NANOSECONDS
 from rbd_ros.nodes.messages.text import shorten
@@ -181,13 +181,13 @@ class FaultPorts:
         self._last_sent = None if last is None else state(last)
         self._due = tuple([(bytes.fromhex(each), None) for each in due] for due in memory['due'])
 
-    def forget(self) -> None:
+    def discard_messages(self) -> None:
         """Drop the messages under way."""
         self._due = ([], [], [])
         for link in self.injector.links.values():
             link.clear()
 
-    def forget_shown(self) -> None:
+    def reset_published(self) -> None:
         """Treat the next state as new."""
         self._last_stamp = -1
 
@@ -213,7 +213,7 @@ def live_faults(text: str, cycle: SimulationCycle) -> Tuple[Fault, ...]:
                         f'joint {name!r} has no effort limit for {each.kind}: give effort in '
                         'the <limit> of the URDF'
                     )
-    sets = sets_of_payloads(faults)
+    sets = payload_sets(faults)
     if len(sets) > MAX_LOADS:
         raise ValueError(
             f'{len(sets)} different sets of payloads in the schedule; a running simulation '
@@ -248,10 +248,10 @@ class Faults:
     def _reject(self, error: Exception) -> None:
         self._node.diagnostics.event(SUBJECT, ERROR, f'rejected: {error}', code='rejected')
 
-    def forget(self) -> None:
+    def discard_messages(self) -> None:
         """Drop the messages under way; in the thread of the simulation."""
         if self._ports is not None:
-            self._ports.forget()
+            self._ports.discard_messages()
 
     def snapshot(self) -> Optional[Dict[str, Any]]:
         """Return the state of the faults; None if there were none."""
@@ -270,8 +270,8 @@ class Faults:
             # The next faults begin with a new random sequence.
             self._ports.injector.plan(())
             self._ports.injector.update(math.inf)
-            self._ports.forget()
-            self._ports.forget_shown()
+            self._ports.discard_messages()
+            self._ports.reset_published()
             self._seed = -1
         if self._ports is not None:
             self._changed()

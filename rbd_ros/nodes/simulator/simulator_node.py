@@ -171,7 +171,7 @@ class SimulatorNode(GuardedNode):
             base=robot.model.body(1).name if has_floating_base(robot) else '',
             accelerations=self.parameters['acceleration_commands'],
         )
-        self._wait_for_answers()
+        self._wait_for_commands()
         tag = read_control_tag(self._source.description, self.parameters['package_paths'])
         with ExitStack() as held:
             begin: Optional[Callable[[], int]] = None
@@ -232,7 +232,7 @@ class SimulatorNode(GuardedNode):
         except ValueError as error:
             raise ValueError(f'parameter faults: {error}') from None
 
-    def _wait_for_answers(self) -> None:
+    def _wait_for_commands(self) -> None:
         """Start lockstep: the simulation waits for a command after each state."""
         if self.parameters['lockstep'] == OFF:
             return
@@ -327,7 +327,7 @@ class SimulatorNode(GuardedNode):
     def _set_paused(self, paused: bool) -> None:
         if self.loop.paused and not paused:
             self.cycle.refresh_commands()
-            self._forget_answers()
+            self._discard_commands()
         self.loop.set_paused(paused)
         self.cycle.publish()
         self._report_state()
@@ -391,30 +391,30 @@ class SimulatorNode(GuardedNode):
         return True, f'robot at its initial position, {state}, at {self._time()}'
 
     def _reset(self) -> None:
-        self.forget_progress('~/reset')
+        self.reset_progress('~/reset')
         self.cycle.reset()
         self._report_state()
 
-    def forget_progress(self, by: str) -> None:
+    def reset_progress(self, by: str) -> None:
         """Drop steps and a failure, for another state; called in the loop.
 
         :param by: the reason for the end of steps, for their caller
         """
         self.loop.cancel_steps(by)
         self._failure = ''
-        self._forget_answers()
+        self._discard_commands()
 
     def show(self) -> None:
         """Publish the present state, and report it; in the loop."""
         self.cycle.publish()
         self._report_state()
 
-    def _forget_answers(self) -> None:
+    def _discard_commands(self) -> None:
         """In lockstep, drop the commands that answer no state."""
         if self.faults is not None:
-            self.faults.forget()
+            self.faults.discard_messages()
         if self.lockstep is not None:
-            self.lockstep.forget()
+            self.lockstep.discard_messages()
 
     def _failed_text(self) -> str:
         return f'the dynamics failed: {self._failure}. Call ~/reset, then ~/pause with data: false'

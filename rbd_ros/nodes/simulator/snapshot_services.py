@@ -152,8 +152,8 @@ class Snapshots:
                 f'there is no snapshot {name!r}{looked}; there are '
                 f'{shorten(self._named) or "none"}'
             )
-        self._put_around(kept.world)
-        self._node.loop.request(lambda: self._put(kept.snapshot, '~/restore_snapshot'))
+        self._restore_objects(kept.world)
+        self._node.loop.request(lambda: self._apply_snapshot(kept.snapshot, '~/restore_snapshot'))
         self.restored += 1
         return f'restored {name}, at {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
 
@@ -165,7 +165,7 @@ class Snapshots:
             )
         back = self._node.parameters['rewind_duration']
         kept = self._node.loop.request(lambda: self._found(back))
-        self._put_around(kept.world)
+        self._restore_objects(kept.world)
         gone = self._node.loop.request(lambda: self._restore_stored(kept)) / NANOSECONDS
         self.restored += 1
         return f'went back by {gone:.6f} s, to {self._node.cycle.time_ns / NANOSECONDS:.6f} s'
@@ -174,11 +174,11 @@ class Snapshots:
         name: str = self._node.parameters['snapshot_name']
         return name, snapshot_file(name, self._node.parameters['snapshot_folder'])
 
-    def _put_around(self, world: Optional[World]) -> None:
+    def _restore_objects(self, world: Optional[World]) -> None:
         """Restore the objects of a snapshot; not in the thread of the loop."""
         changes = self._node.changes
         if world is not None and changes is not None:
-            changes.put_back(world)
+            changes.restore_world(world)
 
     # -- in the thread of the simulation ----------------------------------------------------------
 
@@ -205,7 +205,7 @@ class Snapshots:
         snapshot = replace(cycle.simulator.snapshot(), extra=extra)
         return StoredSnapshot(cycle.time_ns, snapshot, cycle.simulator.world)
 
-    def _put(self, snapshot: Snapshot, by: str) -> None:
+    def _apply_snapshot(self, snapshot: Snapshot, by: str) -> None:
         """Restore a snapshot; time continues.
 
         :raises ValueError: for a snapshot of another simulation; nothing is changed
@@ -213,7 +213,7 @@ class Snapshots:
         node, cycle, memory = self._node, self._node.cycle, snapshot.extra
         faults = memory.get('faults')
         lag = 0 if faults is None else faults['lag']
-        cycle.restore(snapshot, lambda: node.forget_progress(by), lag)
+        cycle.restore(snapshot, lambda: node.reset_progress(by), lag)
         if faults is not None or node.faults is not None:
             node.ensure_faults().restore(faults, cycle.time_ns - memory.get('time', cycle.time_ns))
         self._next = cycle.time_ns + self._period
@@ -242,7 +242,7 @@ class Snapshots:
         Later snapshots are dropped, so that the next rewind goes further back.
         """
         gone = self._node.cycle.time_ns - kept.time
-        self._put(kept.snapshot, '~/rewind')
+        self._apply_snapshot(kept.snapshot, '~/rewind')
         shift = self._node.cycle.time_ns - kept.time
         past = [each for each in self._past if each.time <= kept.time]
         self._past.clear()

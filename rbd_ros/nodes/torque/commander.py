@@ -60,7 +60,7 @@ class Commander:
         self._closed = False
         self._target: Optional[np.ndarray] = None  # of an unfinished last command
         self.commanding = False  # whether the present torque is not a last command
-        self.ever = False  # whether a torque was sent since the last `mark_idle`
+        self.has_sent = False  # whether a torque was sent since the last `mark_idle`
 
     @property
     def sent(self) -> int:
@@ -104,7 +104,7 @@ class Commander:
                 self.answers.by_law(law, state, motion, time.monotonic())
             else:
                 torque = law(state.q, state.v, *motion, state.dt)
-                self._pass_on(torque, law, state)
+                self._limit_and_encode(torque, law, state)
                 law.set_applied_torque(self.answers.torque)
             self._output.send()
             self._sent()
@@ -112,7 +112,7 @@ class Commander:
             self.adjust.report()
         return self.answers.torque
 
-    def _pass_on(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:
+    def _limit_and_encode(self, torque: np.ndarray, law: TorqueLaw, state: MeasuredState) -> None:
         """Encode a torque that was computed elsewhere; the caller holds the lock."""
         weight = None if self._stops is None else law.gravity_torque(state.q)
         self.answers.by_torque(torque, weight, state, time.monotonic())
@@ -120,7 +120,7 @@ class Commander:
     def _sent(self) -> None:
         """Count a sent torque of the law; the caller holds the lock."""
         self.limiter.mark_sent(time.monotonic())
-        self.commanding = self.ever = True
+        self.commanding = self.has_sent = True
         self.counts[0] += 1
         self.counts[1] += self.limiter.is_saturated
 
@@ -133,7 +133,7 @@ class Commander:
     def mark_idle(self) -> None:
         """Set that no torque of this node is in effect."""
         with self.lock:
-            self.commanding = self.ever = False
+            self.commanding = self.has_sent = False
             self.fast_path_open[0] = 0
 
     def close(self) -> Optional[np.ndarray]:
@@ -154,7 +154,7 @@ class Commander:
         stamp: Callable[[], int],
         forced: threading.Event,
         final: bool = False,
-        given_up: Callable[[], bool] = bool,
+        is_superseded: Callable[[], bool] = bool,
     ) -> bool:
         """Send a last torque, in steps if its rate is limited.
 
@@ -162,7 +162,7 @@ class Commander:
         :param stamp: returns the present time [ns]
         :param forced: once set, the rate limit is ignored
         :param final: whether it is the final one, which `close` does not end
-        :param given_up: returns whether another last command replaces this one
+        :param is_superseded: returns whether another last command replaces this one
         :return: whether the torque was reached; False if the control loop sent one in between
         """
         with self.lock:
@@ -172,7 +172,7 @@ class Commander:
         try:
             while True:
                 with self.lock:
-                    if self.sent != before or (self._closed and not final) or given_up():
+                    if self.sent != before or (self._closed and not final) or is_superseded():
                         return False
                     if forced.is_set():
                         self.limiter.reset()

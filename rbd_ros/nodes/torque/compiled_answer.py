@@ -48,7 +48,7 @@ class TorqueMessages(NamedTuple):
 
 
 @compiled
-def passed_on(
+def limit_and_encode(
     stops: StopsMemory,
     limiter: LimiterMemory,
     messages: TorqueMessages,
@@ -104,7 +104,7 @@ def answered(
     :param law: memory of the law, with the motion
     :param guiding: memory of hand guiding, whose torque is added
     :param dt: time since the previous state [s]
-    :return: as `passed_on`, or `NOT_FINITE`
+    :return: as `limit_and_encode`, or `NOT_FINITE`
     """
     if law_torque(law, dt) == 0:
         return NOT_FINITE
@@ -116,15 +116,15 @@ def answered(
         for j in range(len(law.applied)):
             law.result[j] += guiding.torque[j]
             law.before[j] = law.applied[j] = law.result[j]
-    beyond = passed_on(stops, limiter, messages, law.result, q, v, now, stamp)
+    beyond = limit_and_encode(stops, limiter, messages, law.result, q, v, now, stamp)
     if beyond >= 0:
         for j in range(len(law.applied)):
             law.applied[j] = limiter.last[j]
     return beyond
 
 
-#: `answered` and `passed_on` for Python
-answer, pass_on = entry_point(answered), entry_point(passed_on)
+#: `answered` and `limit_and_encode` for Python
+answer, pass_on = entry_point(answered), entry_point(limit_and_encode)
 
 
 class CompiledAnswer:
@@ -148,7 +148,7 @@ class CompiledAnswer:
         behind = Record(self._stops), limits, messages
         #: Records of hand guiding, soft stops, limiter and messages
         self.records = Record(guiding), *behind
-        self._pass_on = pass_on.bind(*behind, release_gil=False)
+        self._limit_and_encode = pass_on.bind(*behind, release_gil=False)
         self._pass_on_last = pass_on.bind(Record(NO_STOPS), limits, messages, release_gil=False)
         #: Record of the last used law
         self.law_record: Optional[Record] = None
@@ -201,7 +201,7 @@ class CompiledAnswer:
         numbers = [np.ascontiguousarray(x, dtype=float) for x in (torque, state.q, state.v)]
         if any(x.shape != self.torque.shape for x in numbers):
             raise ValueError('the torque is not one of all joints of the robot')
-        _check_status(self._pass_on(*numbers, now, state.stamp))
+        _check_status(self._limit_and_encode(*numbers, now, state.stamp))
 
     def by_last_torque(self, torque: np.ndarray, now: float, stamp: int) -> None:
         """Fill the messages with the next torque towards the last one, within the limits.

@@ -204,7 +204,7 @@ def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
         dt = now - source.times[0]
     source.times[1] = dt
     estimates = source.has_velocity[0] == 0
-    if leaped(source, memory, dt):
+    if is_jump(source, memory, dt):
         if source.counts[0] < STATES_ELSEWHERE:
             return JUMPED
         memory.notes[0] += ELSEWHERE
@@ -222,7 +222,7 @@ def settled(source: SourceMemory, memory: StateMemory, now: float) -> int:
 
 
 @compiled
-def leaped(source: SourceMemory, memory: StateMemory, dt: float) -> bool:
+def is_jump(source: SourceMemory, memory: StateMemory, dt: float) -> bool:
     """Return whether no plausible velocity explains the positions; count consistent states.
 
     A single state may be garbage. Consistent states in a row mean that the robot was placed

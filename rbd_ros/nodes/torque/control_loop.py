@@ -79,7 +79,7 @@ class ControlLoop:
                 watchdog.timeout,
                 self.timer.record,
                 commander.lock,
-                np.zeros(0) if overspeed is None else overspeed.most,
+                np.zeros(0) if overspeed is None else overspeed.max_speeds,
             )
             # A new trajectory must take effect at the next state.
             reference.on_change(self._fast_cycle.close)
@@ -102,7 +102,7 @@ class ControlLoop:
             self._respond = self._answer
             return
         self._overspeed.reset()
-        self._respond = self._answer_unless_too_fast
+        self._respond = self._respond_below_overspeed
 
     def deactivate(self) -> None:
         """Stop answering states; the commander rejects an answer that is running."""
@@ -197,7 +197,7 @@ class ControlLoop:
         changing = off or not self._commander.unchanging
         return self._begun and not self._watchdog.fired and not changing
 
-    def _answer_unless_too_fast(self, state: MeasuredState, now: float) -> None:
+    def _respond_below_overspeed(self, state: MeasuredState, now: float) -> None:
         if self._overspeed is None or not self._overspeed(state.v):
             self._answer(state, now)
         elif self._watchdog.armed:

@@ -30,7 +30,7 @@ from rbd_ros.nodes.torque.compiled_state import (
     taken,
 )
 from rbd_ros.nodes.torque.motion_reference import MEASURED, MOVING, Reference
-from rbd_ros.nodes.torque.overspeed import too_fast
+from rbd_ros.nodes.torque.overspeed import fastest_excess
 from rbd_ros.nodes.torque.state_input import StateInput
 
 #: Maximum time between two states on the fast path [s]; the motion advances by all of it.
@@ -93,7 +93,7 @@ def fast_cycle(
     dt = memory.dt[0]
     if status != COMPLETE or memory.notes[0] != 0 or not 0.0 < dt <= MAX_STEP:
         return status
-    if too_fast(cycle.max_speed, memory.state[1]) >= 0:
+    if fastest_excess(cycle.max_speed, memory.state[1]) >= 0:
         return status
     for j in range(len(memory.seen)):
         law.motion[0, j] = memory.state[0, j]
@@ -182,22 +182,22 @@ class FastCycle:
         :param reference: reference of the last answer
         :param may: returns whether nothing else can change the answer
         """
-        learned, law = self._states.learned, self._answers.law_record
-        if learned is None or law is None:
+        compiled_layout, law = self._states.compiled_layout, self._answers.law_record
+        if compiled_layout is None or law is None:
             return
         self._reference = reference
         # First: a thread that changes something meanwhile closes it afterwards.
         self._open[0] = 1
-        rest = reference.rest_of()
+        rest = reference.rest_kind()
         if rest == MOVING or not may():
             self._open[0] = 0
             return
         self._state.measured[0] = rest == MEASURED
-        bound = (*learned, law)
+        bound = (*compiled_layout, law)
         if self._bound != bound:
             self._bound = bound
             self.run = fast_cycle.bind(
-                *learned,
+                *compiled_layout,
                 self._states.record,
                 law,
                 *self._answers.records,

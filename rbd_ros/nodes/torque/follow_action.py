@@ -82,7 +82,7 @@ class Driver(Protocol):
     def report_rejection(self, error: Exception) -> None:
         """Report a rejected trajectory."""
 
-    def lost_for_good(self) -> str:
+    def unrecoverable_reason(self) -> str:
         """Return why no trajectory can continue without states; empty if one can."""
 
 
@@ -175,7 +175,7 @@ class FollowGoals:
         if not waiting:
             self._timer.cancel()
             return
-        lost = self._driver.lost_for_good()
+        lost = self._driver.unrecoverable_reason()
         for following in waiting:
             if lost:
                 following.drop(lost)

@@ -50,7 +50,7 @@ class Reference:
     def on_change(self, close: Callable[[], None]) -> None:
         """Set the callback before and after changes of the motion or its subscribers."""
 
-    def rest_of(self) -> int:
+    def rest_kind(self) -> int:
         """Return the kind of the motion: MOVING, HELD or MEASURED."""
         return MOVING
 
@@ -87,6 +87,6 @@ class MeasuredPosition(Reference):
         """Return rest at the measured position."""
         return state.q, self._rest, self._rest
 
-    def rest_of(self) -> int:
+    def rest_kind(self) -> int:
         """Return rest at the present position."""
         return MEASURED

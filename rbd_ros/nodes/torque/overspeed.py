@@ -16,15 +16,15 @@ SUBJECT = 'speed'
 
 
 @compiled
-def too_fast(most: np.ndarray, v: np.ndarray) -> int:
+def fastest_excess(max_speeds: np.ndarray, v: np.ndarray) -> int:
     """Return the index of the joint with the largest excess of its limit, or -1.
 
-    :param most: maximum speeds, (nv,) [rad/s or m/s]
+    :param max_speeds: maximum speeds, (nv,) [rad/s or m/s]
     :param v: measured velocities, (nv,) [rad/s or m/s]
     """
     fastest, worst = -1, 1.0
-    for j in range(len(most)):
-        ratio = abs(v[j]) / most[j]
+    for j in range(len(max_speeds)):
+        ratio = abs(v[j]) / max_speeds[j]
         if ratio > worst:
             fastest, worst = j, ratio
     return fastest
@@ -43,7 +43,7 @@ class Overspeed:
     ):
         limits = np.asarray(robot.velocity_limits)
         #: Maximum speeds, (nv,) [rad/s or m/s]; a velocity limit of 0 counts as unknown
-        self.most = np.where(limits > 0.0, factor * limits, np.inf)
+        self.max_speeds = np.where(limits > 0.0, factor * limits, np.inf)
         self._names, self._end, self._diagnostics = robot.joint_names, end, diagnostics
         #: Whether the torque is off
         self.tripped = False
@@ -57,7 +57,7 @@ class Overspeed:
         """Return whether torques are off, given measured velocities (nv,)."""
         if self.tripped:
             return True
-        beyond = too_fast(self.most, v)
+        beyond = fastest_excess(self.max_speeds, v)
         if beyond < 0:
             return False
         self.tripped = True  # first: no torque may follow the last one
@@ -65,7 +65,7 @@ class Overspeed:
             SUBJECT,
             ERROR,
             f'joint {self._names[beyond]!r} moves at {v[beyond]:.4g}, above '
-            f'{self.most[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and '
+            f'{self.max_speeds[beyond]:.4g} (rad/s or m/s): the torque is off; deactivate and '
             'activate the node to continue',
             code=f'too fast {self._names[beyond]}',
         )

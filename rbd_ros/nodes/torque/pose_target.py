@@ -53,11 +53,11 @@ class PoseTargets:
         """Move to a pose; an impossible pose is rejected, and the present motion continues."""
         self._reference.count_received()
         try:
-            self._go(message)
+            self._accept(message)
         except (TrajectoryError, ValueError) as error:
             self._reference.report_rejection(error, 'pose')
 
-    def _go(self, message: PoseStamped) -> None:
+    def _accept(self, message: PoseStamped) -> None:
         reference, values = self._reference, self._node.parameters
         if not self._speeds.size:
             raise _error('loops', 'the robot has kinematic loops; send a trajectory of its joints')

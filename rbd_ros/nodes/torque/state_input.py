@@ -58,7 +58,7 @@ SUBJECT = 'joint_states'
 CONTRADICTION_CODE = 'publishers contradict each other'
 MAX_SOURCES = 64  # limit of remembered sources
 NO_PUBLISHER = 3  # time without a publisher that is reported [s]
-LEARNING_PERIOD = 1.0  # between two choices of the layout for compiled code [s]
+LAYOUT_PERIOD = 1.0  # between two choices of the layout for compiled code [s]
 READS_BEFORE_PATTERN = 3  # messages of a layout before it is learned
 
 
@@ -211,7 +211,7 @@ class StateInput:
         # Compile before the first message.
         pattern = make_pattern(bytes(8), b'\xff' * 8, 0, {'position': 0})
         self._decode(pattern, self._source(self._names.naming(names)))
-        self._forget_layout()
+        self._reset_layout()
         self._conflict = ''
         self._seconds_without_publisher = 0
         self._read = 0  # messages that compiled code has not decoded
@@ -263,7 +263,7 @@ class StateInput:
             return self._reject(problem)
         state = self.outcome(source.check(now, 0), now, source)
         if state is not None and self._reader.layout is not self._layout:
-            self._learn(source, now)
+            self._compile_decoder(source, now)
         return state
 
     def outcome(
@@ -277,7 +277,7 @@ class StateInput:
         """
         if status == COMPLETE and not self._memory.notes[0]:
             return self._measured()
-        source = source or self._learned_source
+        source = source or self._layout_source
         if status == APART:
             if self.publishers > 1:
                 memory = source.memory
@@ -306,32 +306,32 @@ class StateInput:
 
     # -- layouts that compiled code decodes -------------------------------------------------------
 
-    def _learn(self, source: _Source, now: float) -> None:
+    def _compile_decoder(self, source: _Source, now: float) -> None:
         """Make compiled code decode the layout of the last message, if possible."""
         # Not two alternating publishers.
-        if not source.leads or now - self._learned_at < LEARNING_PERIOD:
+        if not source.leads or now - self._layout_time < LAYOUT_PERIOD:
             return
         pattern = self._reader.pattern(READS_BEFORE_PATTERN)
         if pattern is None or 'position' not in pattern.values:
             return
         self._decode(pattern, source)
-        self._layout, self._learned_at = self._reader.layout, now
+        self._layout, self._layout_time = self._reader.layout, now
 
     def _decode(self, pattern: Pattern, source: _Source) -> None:
         values = pattern.values
         own = StatePattern(pattern.layout, values['position'], values.get('velocity', 0))
         #: Records of the pattern and the source in compiled code, if any
-        self.learned: Optional[Tuple[Record, Record]] = (Record(own), source.record)
+        self.compiled_layout: Optional[Tuple[Record, Record]] = (Record(own), source.record)
         self._take: Callable[[bytes, int, float], int] = take_message.bind(
-            *self.learned, self.record, release_gil=False
+            *self.compiled_layout, self.record, release_gil=False
         )
-        self._learned_source: Optional[_Source] = source
+        self._layout_source: Optional[_Source] = source
 
-    def _forget_layout(self) -> None:
-        self._take, self.learned = _take_nothing, None
-        self._learned_source = None
+    def _reset_layout(self) -> None:
+        self._take, self.compiled_layout = _take_nothing, None
+        self._layout_source = None
         self._layout: Optional[object] = None  # of the reader
-        self._learned_at = -math.inf
+        self._layout_time = -math.inf
 
     # -- problems of a message --------------------------------------------------------------------
 
@@ -404,7 +404,7 @@ class StateInput:
         if len(self._sources) >= MAX_SOURCES:
             # The number of sources is bounded.
             del self._sources[min(self._sources, key=lambda k: self._sources[k].received)]
-            self._forget_layout()
+            self._reset_layout()
         source = self._sources[names] = self._source(naming)
         self._report_unknown(source)
         return source

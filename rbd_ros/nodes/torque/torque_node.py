@@ -300,7 +300,7 @@ class TorqueNode(ManagedNode):
 
     def deactivate(self) -> None:
         """Send the last torque before a deactivation."""
-        self._finish_torque(self.parameters['deactivate_command'], given_up=ending)
+        self._finish_torque(self.parameters['deactivate_command'], is_superseded=ending)
         self._commander.flush()
         self.reference.deactivate()
 
@@ -322,21 +322,23 @@ class TorqueNode(ManagedNode):
         self._commander.flush()
         self.diagnostics.flush()
 
-    def _finish_torque(self, action: str, given_up: Callable[[], bool] = bool) -> None:
+    def _finish_torque(self, action: str, is_superseded: Callable[[], bool] = bool) -> None:
         """Send a last torque, if one was sent since the activation, and then no more.
 
-        :param given_up: returns whether another last torque replaces it
+        :param is_superseded: returns whether another last torque replaces it
         """
         self._loop.deactivate()
         unfinished = self._commander.close()
         self._watchdog.disarm()
-        if not self._commander.ever:
+        if not self._commander.has_sent:
             return
         reached = True
         if action != 'none':
-            reached = self._send_last(action, True, given_up)
+            reached = self._send_last(action, True, is_superseded)
         elif unfinished is not None:  # complete the interrupted last command
-            reached = self._commander.finish(unfinished, self._stamp, forced(), True, given_up)
+            reached = self._commander.finish(
+                unfinished, self._stamp, forced(), True, is_superseded
+            )
         if reached:
             self._commander.mark_idle()
 
@@ -357,13 +359,13 @@ class TorqueNode(ManagedNode):
         self._send_last(self.parameters['timeout_command'])
 
     def _send_last(
-        self, action: str, final: bool = False, given_up: Callable[[], bool] = bool
+        self, action: str, final: bool = False, is_superseded: Callable[[], bool] = bool
     ) -> bool:
         """Send a last torque; return whether it was reached."""
         if action == 'none':
             return False
         torque = self._last_torque(action)
-        reached = self._commander.finish(torque, self._stamp, forced(), final, given_up)
+        reached = self._commander.finish(torque, self._stamp, forced(), final, is_superseded)
         if reached:
             text = f'last torque sent: {action}'
             self.diagnostics.condition(SUBJECT, OK if final else WARN, text, code='stopped')
@@ -412,7 +414,7 @@ class TorqueNode(ManagedNode):
         rate = self.parameters['update_rate']
         self._loop.timer.expect(1.0 / rate if rate else 0.0)
         self._timing.refresh(rate)
-        never = not self._commander.ever
+        never = not self._commander.has_sent
         if never and self._states.messages and self._watchdog.timeout > 0.0:
             self._report_silence(self._watchdog.timeout)
 

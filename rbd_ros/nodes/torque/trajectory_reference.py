@@ -139,7 +139,7 @@ class TrajectoryReference(Reference):
         """Set the callback before and after changes of the motion or its subscribers."""
         self._close = close
 
-    def rest_of(self) -> int:
+    def rest_kind(self) -> int:
         """Return whether the motion rests, without subscribers of each state."""
         busy = self._shown or self.followed.present or not self._motion.is_at_rest
         return MOVING if busy else HELD
@@ -266,7 +266,7 @@ class TrajectoryReference(Reference):
             code=getattr(error, 'code', '') or f'{what} not legal',
         )
 
-    def lost_for_good(self) -> str:
+    def unrecoverable_reason(self) -> str:
         """Return why no trajectory can continue without states; empty if one can."""
         if self._node.answering:
             self._silent_since = None

@@ -14,15 +14,15 @@ from rbd_ros.simulation.records.workspace import Access
 
 # By name: the source of steps is imported only without machine code.
 advance = entry_point_of('rbd_ros.simulation.stepping.stepping', 'advance')
-step_alone = entry_point_of('rbd_ros.simulation.stepping.stepping', 'step_alone')
+step_unless_locked = entry_point_of('rbd_ros.simulation.stepping.stepping', 'step_unless_locked')
 place_on_ground = entry_point_of('rbd_ros.simulation.stepping.stepping', 'place_on_ground')
 
 
 class Steps(NamedTuple):
     """The loop that takes steps, `stepping.advance`, bound to the records of one simulation.
 
-    :param alone: function of torque and number of steps, `step_alone`; other Python threads wait
-        meanwhile
+    :param alone: function of torque and number of steps, `step_unless_locked`; other Python
+        threads wait meanwhile
     :param aside: function of the number of steps, under the commanded torque; other Python
         threads run meanwhile, which costs a microsecond. The caller holds the mutex
     :param address: address for `call_loop`
@@ -40,12 +40,14 @@ def bind_steps(record: Record, mutex: Mutex) -> Steps:
     :param mutex: of the threads that use it
     """
     address = advance.address(record)
-    alone = ask_first
+    alone = step_locked
     if excludes_threads():
-        alone = step_alone.bind(record, Record(Access(address, mutex.held)), release_gil=False)
+        alone = step_unless_locked.bind(
+            record, Record(Access(address, mutex.held)), release_gil=False
+        )
     return Steps(alone, advance.bind(record), address)
 
 
-def ask_first(torque: FloatArray, count: int) -> int:
-    """Replace `step_alone` if every step must acquire the mutex."""
+def step_locked(torque: FloatArray, count: int) -> int:
+    """Replace `step_unless_locked` if every step must acquire the mutex."""
     return BUSY

@@ -201,7 +201,9 @@ def advance(physics: PhysicsRecord, count: int) -> int:
 
 
 @entry_point
-def step_alone(physics: PhysicsRecord, access: Access, torque: FloatArray, count: int) -> int:
+def step_unless_locked(
+    physics: PhysicsRecord, access: Access, torque: FloatArray, count: int
+) -> int:
     """Take steps under a torque, unless the mutex of the simulation is held.
 
     With the GIL held, this is atomic for all other threads: none can acquire the mutex or write

@@ -51,14 +51,16 @@ class ArticulatedInertias(NamedTuple):
     pa: ResultArray
 
 
-def require_no_gears(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
+def require_no_gears(
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
     """Check that joints are independent, and that forces determine their motion.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if some mimic others
     """
-    require_regular_mass_matrix(model, given_later, chosen)
+    require_regular_mass_matrix(model, runtime_bodies, chosen)
     if model.couplings:
         names = ', '.join(repr(model.body(c.body).joint_name) for c in model.couplings)
         raise ModelError(

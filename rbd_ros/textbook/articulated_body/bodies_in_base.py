@@ -116,19 +116,21 @@ def bodies_in_base(
     return BodiesInBase(X0, I, p, c, joints, list(-gravity_acceleration(model)))
 
 
-def require_inertias(model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]) -> None:
+def require_inertias(
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
+) -> None:
     """Check that each body has an invertible inertia, and that there are no gears.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if one has none
     """
-    require_no_gears(model, given_later, chosen)
+    require_no_gears(model, runtime_bodies, chosen)
     flat = []
     for i, body in model.outward():
         I = body.inertia.matrix()
         size = np.sqrt(np.abs(np.diag(I)))
-        if i in given_later:
+        if i in runtime_bodies:
             continue
         if not size.all() or np.linalg.eigvalsh(I / np.outer(size, size))[0] < 1e-12:
             flat.append(body.name)

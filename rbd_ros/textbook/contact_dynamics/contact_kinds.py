@@ -7,7 +7,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, List, Sequence, Tuple
 
-from rbd_ros.algorithms.array import Array, as_it_is, as_list, Choice, row_by_row, symmetric
+from rbd_ros.algorithms.array import Array, as_list, Choice, row_by_row, symmetric, unchanged
 from rbd_ros.algorithms.kinds import FRAME, JACOBIAN
 from rbd_ros.model import Model
 
@@ -43,7 +43,7 @@ CONTACT_POINTS = Array(
     'contact points in base coordinates',
     '[m]',
     ('contacts', 3),
-    as_it_is,
+    unchanged,
 )
 CONTACT_NORMALS = Array(
     'normals',
@@ -51,7 +51,7 @@ CONTACT_NORMALS = Array(
     'coordinates',
     '',
     ('contact rows', 3),
-    as_it_is,
+    unchanged,
 )
 CONTACT_POINT_RATES = replace(
     CONTACT_POINTS,
@@ -106,7 +106,7 @@ CONTACT_CURVATURES = Array(
     'how the normal of each predecessor changes as a point moves over its surface',
     '[1/m]',
     ('contacts', 3, 3),
-    as_it_is,
+    unchanged,
 )
 CONTACT_RADII = replace(
     CONTACT_CURVATURES,

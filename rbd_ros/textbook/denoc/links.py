@@ -218,13 +218,13 @@ def against_gravity(model: Model) -> Twist:
 
 
 def require_simple_joints(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that every joint is revolute or prismatic, and that there are no loops.
 
     Other joints are chains of these, with links between that have no mass (after eq 15).
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if there are others, naming them
     """
@@ -242,15 +242,15 @@ def require_simple_joints(
 
 
 def require_free_joints(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check the conditions of `require_simple_joints`, and that there are no mimic joints.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if not, naming the joints
     """
-    require_simple_joints(model, given_later, chosen)
+    require_simple_joints(model, runtime_bodies, chosen)
     if model.couplings:
         raise ModelError(
             'the recursion does not support mimic joints: '

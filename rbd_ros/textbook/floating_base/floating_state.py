@@ -87,32 +87,32 @@ def floating_base(
 
 
 def require_floating_base(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that a model is a tree on a floating base.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if it is not
     """
-    require_open_chains(model, given_later, chosen)
+    require_open_chains(model, runtime_bodies, chosen)
     problem = not_floating(model)
     if problem:
         raise ModelError(problem)
 
 
 def require_floating_mass(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that a model is a tree on a floating base whose motion is determined by forces.
 
-    :param given_later: bodies that get inertia at run time
+    :param runtime_bodies: bodies that get inertia at run time
     :param chosen: compile-time choices
     :raises ModelError: if it is none
     :raises SingularMassMatrixError: if they do not
     """
-    require_floating_base(model, given_later, chosen)
-    require_regular_mass_matrix(model, given_later, chosen)
+    require_floating_base(model, runtime_bodies, chosen)
+    require_regular_mass_matrix(model, runtime_bodies, chosen)
 
 
 def dot(a: Scalars, b: Scalars) -> Scalar:

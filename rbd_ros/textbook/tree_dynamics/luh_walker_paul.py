@@ -55,11 +55,11 @@ class ChainDynamics(NamedTuple):
 
 
 def require_revolute_chain(
-    model: Model, given_later: Sequence[int], chosen: Mapping[str, Any]
+    model: Model, runtime_bodies: Sequence[int], chosen: Mapping[str, Any]
 ) -> None:
     """Check that a tree is a chain of revolute joints.
 
-    :param given_later: bodies that get inertia at run time, which do not matter
+    :param runtime_bodies: bodies that get inertia at run time, which do not matter
     :param chosen: compile-time choices, likewise
     :raises ModelError: if it is not, naming a body or joint
     """

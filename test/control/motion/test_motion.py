@@ -945,7 +945,7 @@ def test_the_desired_motion_never_jumps(script):
                 motion.resume_after_gap(measured, gap)
             else:
                 motion.restart_time(measured)
-                allowed.forget_debt()
+                allowed.discard_backward_time()
                 anew = True
             before = measured  # no torque meanwhile: the motion begins where the robot is
     assert motion.time_left >= 0.0

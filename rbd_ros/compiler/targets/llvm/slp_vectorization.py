@@ -83,7 +83,7 @@ def find_packs(
         return {}
     graph, live = program.graph, program.live
     packs = _paired(graph, dict(partners))
-    break_circles(graph, live, packs, together)
+    break_cycles(graph, live, packs, together)
     _Choice(graph, live, packs, partners).drop_unprofitable()
     operations = sum(graph.nodes[k][0] not in (INPUT, CONSTANT) for k in live)
     return packs if len(packs) > _WORTHWHILE * operations else {}
@@ -196,7 +196,7 @@ def aligned(graph: Graph, partners: Dict[int, int], first: int, second: int) -> 
     return Pack(first, second, turned if swapped else straight, swapped)
 
 
-def break_circles(
+def break_cycles(
     graph: Graph,
     live: Sequence[int],
     found: MutableMapping[int, Any],
@@ -291,16 +291,16 @@ class _Choice:
         for term in set(pack.terms):
             if self._is_pack(term):
                 # An operand that stays in its vector saves a move; a shared one is packed once.
-                gain += _MOVE * (not self._is_taken_out(term[1]))
-            elif not self._is_at_hand(term):
+                gain += _MOVE * (not self._is_extracted(term[1]))
+            elif not self._is_available(term):
                 gain -= _MOVE * (len(self._needed_by[term]) == 1)
-        gain -= _MOVE * self._is_taken_out(pack.second)
+        gain -= _MOVE * self._is_extracted(pack.second)
         return gain + _MOVE * bool(self._needed_by.get((pack.first, pack.second)))
 
     def _is_pack(self, term: Term) -> bool:
         return term[0] in self._packs and self._packs[term[0]].second == term[1]
 
-    def _is_at_hand(self, term: Term) -> bool:
+    def _is_available(self, term: Term) -> bool:
         first, second = term
         if NO_ADDEND in term or first == second:
             return True
@@ -309,7 +309,7 @@ class _Choice:
         # sines and cosines are side by side in memory
         return self._nodes[first][0] in (SIN, COS) and self._partners.get(second) == first
 
-    def _is_taken_out(self, number: int) -> bool:
+    def _is_extracted(self, number: int) -> bool:
         """Return whether a node of a pack is needed as a scalar; storing it is free."""
         for user in self._users[number]:
             pack = self._packs.get(self._pack_of.get(user, NO_ADDEND))

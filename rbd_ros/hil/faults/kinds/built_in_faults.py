@@ -121,7 +121,7 @@ def _lock(target: FaultTarget, fault: Fault) -> None:
     target.plant.friction[target.plant.at_v[target.joints(fault)]] = LOCKED
 
 
-def _rub(target: FaultTarget, fault: Fault) -> None:
+def _change_friction(target: FaultTarget, fault: Fault) -> None:
     plant, at = target.plant, target.plant.at_v[target.joints(fault)]
     present = plant.friction[at]
     changed = np.maximum(0.0, plant.own_friction[at] + fault.value)
@@ -149,7 +149,7 @@ FRICTION = FaultKind(
     meaning='Dry friction is added to that of the joint; a negative value reduces it, down to '
     'none.',
     domain=PHYSICS,
-    apply=_rub,
+    apply=_change_friction,
     minimum=-1e6,
 )
 PAYLOAD = FaultKind(
@@ -164,7 +164,7 @@ PAYLOAD = FaultKind(
 )
 
 
-def _mismeasure(target: FaultTarget, fault: Fault) -> None:
+def _set_sensor_error(target: FaultTarget, fault: Fault) -> None:
     target.sensors.set(fault.kind, target.joints(fault), fault.value)
 
 
@@ -175,7 +175,7 @@ POSITION_NOISE = FaultKind(
     maximum=1e3,
     meaning='Gaussian noise of measured positions.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
 )
 VELOCITY_NOISE = FaultKind(
     name='velocity_noise',
@@ -184,7 +184,7 @@ VELOCITY_NOISE = FaultKind(
     maximum=1e3,
     meaning='Gaussian noise of measured velocities.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
 )
 POSITION_BIAS = FaultKind(
     name='position_bias',
@@ -193,7 +193,7 @@ POSITION_BIAS = FaultKind(
     maximum=1e3,
     meaning='Offset of measured positions.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
     minimum=-1e3,
 )
 VELOCITY_BIAS = FaultKind(
@@ -203,7 +203,7 @@ VELOCITY_BIAS = FaultKind(
     maximum=1e3,
     meaning='Offset of measured velocities.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
     minimum=-1e3,
 )
 QUANTIZATION = FaultKind(
@@ -213,7 +213,7 @@ QUANTIZATION = FaultKind(
     maximum=1e3,
     meaning='Measured positions are rounded to an encoder step.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
 )
 BACKLASH = FaultKind(
     name='backlash',
@@ -223,5 +223,5 @@ BACKLASH = FaultKind(
     meaning='Backlash between joint and encoder: the measured position follows at the edge of the '
     'backlash, and the measured velocity is zero within.',
     domain=SENSORS,
-    apply=_mismeasure,
+    apply=_set_sensor_error,
 )

@@ -171,7 +171,7 @@ class Commands(DrivenJoints):
         self._namings: Dict[NameList, NamedJoints] = {}
         self.heard: Dict[Naming, None] = {}  # in order of arrival
         self._known: List[KnownMessages] = []
-        self._known_array = self._learn(
+        self._known_array = self._compile_decoder(
             plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
         )
 
@@ -220,7 +220,7 @@ class Commands(DrivenJoints):
             return False
         self.heard[named.naming] = None
         counts = {name: values.size for name, values in fields.items()}
-        known = self._learn(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
+        known = self._compile_decoder(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
             self._collect_names(self._known[: -MAX_PATTERNS + 1])  # those to be dropped
             self._known = [*self._known[-MAX_PATTERNS + 1 :], known]
@@ -340,7 +340,7 @@ class Commands(DrivenJoints):
         self.reports.count_message()
         return True
 
-    def _learn(
+    def _compile_decoder(
         self,
         pattern: Optional[Pattern],
         named: NamedJoints,

@@ -86,7 +86,7 @@ class DrivenJoints:
         )
         self.sent_record = Record(self.sent)
 
-    def stand_in(self, action: str, q: np.ndarray) -> None:
+    def replace_commands(self, action: str, q: np.ndarray) -> None:
         """Drive the joints by `action` (hold, gravity or zero), and drop all commands.
 
         :param q: configuration to hold, (nq,)
@@ -105,7 +105,7 @@ class DrivenJoints:
         return {
             **kept,
             'last': self.sent.last.tolist(),
-            'beside': self.sent.beside.tolist(),
+            'concurrent': self.sent.concurrent.tolist(),
             'receiving': self.reports.receiving,
         }
 
@@ -115,7 +115,7 @@ class DrivenJoints:
             getattr(self.drives, name)[:] = memory[name]
         self.drives.received[:] = now - np.array(memory['age'])
         self.sent.last[:] = memory['last']
-        self.sent.beside[:] = memory['beside']
+        self.sent.concurrent[:] = memory['concurrent']
         self.reports.receiving = memory['receiving']
 
     def expire(self, now: float, timeout: float, action: str, q: np.ndarray) -> None:
@@ -142,10 +142,10 @@ class DrivenJoints:
 
         :param timeout: timeout of commands [s]; 0: none
         """
-        beside, drives = self.sent.beside, self.drives
-        if beside.any():
-            self._report_conflicts(beside)
-            beside[:] = 0
+        concurrent, drives = self.sent.concurrent, self.drives
+        if concurrent.any():
+            self._report_conflicts(concurrent)
+            concurrent[:] = 0
         if not self.reports.receiving:
             return
         commanded = np.isfinite(drives.received)
@@ -161,10 +161,10 @@ class DrivenJoints:
             'command_timeout',
         )
 
-    def _report_conflicts(self, beside: np.ndarray) -> None:
+    def _report_conflicts(self, concurrent: np.ndarray) -> None:
         """Report joints with more than one command at a time.
 
-        :param beside: as in `Sent`
+        :param concurrent: as in `Sent`
         """
         for text, level, code, which in (
             (
@@ -172,13 +172,13 @@ class DrivenJoints:
                 'time for',
                 WARN,
                 'contradictory commands',
-                beside & CHANGING != 0,
+                concurrent & CHANGING != 0,
             ),
             (
                 'a second command is ignored for',
                 OK,
                 'standing command',
-                beside == STANDING,
+                concurrent == STANDING,
             ),
         ):
             if which.any():

@@ -68,12 +68,12 @@ class Sent(NamedTuple):
 
     :param given: values of the present message, (3, n)
     :param last: values of the last message about each joint, (3, n)
-    :param beside: commands besides the effective one, a sum of STANDING and CHANGING, (n,)
+    :param concurrent: commands besides the effective one, a sum of STANDING and CHANGING, (n,)
     """
 
     given: np.ndarray
     last: np.ndarray
-    beside: np.ndarray
+    concurrent: np.ndarray
 
 
 class CommandPattern(NamedTuple):
@@ -238,7 +238,7 @@ def apply_message(sent: Sent, drives: Drives, joints: IntArray, now: float) -> N
         if mode != ZERO:
             drives.mode[j] = mode
             drives.received[j] = now
-            sent.beside[j] |= other_commands(sent, j, mode)
+            sent.concurrent[j] |= conflicting_commands(sent, j, mode)
         for row in range(3):
             sent.last[row, j] = sent.given[row, j]
 
@@ -285,7 +285,7 @@ def is_new(value: float, last: float) -> bool:
 
 
 @compiled
-def other_commands(sent: Sent, j: int, mode: int) -> int:
+def conflicting_commands(sent: Sent, j: int, mode: int) -> int:
     """Return the other commands of the message for a joint: 0, STANDING or CHANGING.
 
     A velocity beside a position is no contradiction, nor is a zero.

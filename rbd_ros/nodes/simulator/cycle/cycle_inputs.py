@@ -85,7 +85,7 @@ class CycleInputs:
                     taken = take_wrench() if remaining else None
         return commanded
 
-    def forget(self) -> None:
+    def discard_messages(self) -> None:
         """Drop the received messages."""
         for take, _ in (*self._commands_in, *self._wrenches_in):
             for _ in range(MAX_MESSAGES_A_CYCLE):

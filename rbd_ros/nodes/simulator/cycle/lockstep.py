@@ -136,7 +136,7 @@ class LockstepPorts:
         self._watch(perf_counter())
         return False
 
-    def forget(self) -> None:
+    def discard_messages(self) -> None:
         """Drop the commands received so far, so that only later ones apply."""
         self._chosen = [None] * len(self._take)
         for take in self._take:

@@ -107,7 +107,7 @@ class ManagerPorts(LockstepPorts):
         self._state = self._clock = bytes(data)
         self._stamp, self._sent_at, self._nudges = time, perf_counter(), 0
         self._paced = self._held  # without commands, time advances at a pace
-        self._receipts.ask(anybody=self._paced)
+        self._receipts.ask(all_nodes=self._paced)
         self._time_is_published(0.0)
 
     def _time_is_published(self, seconds: float) -> bool:
@@ -150,12 +150,12 @@ class ManagerPorts(LockstepPorts):
             self._publish_time(bytes(self._clock_writer.data()))
         return False
 
-    def forget(self) -> None:
+    def discard_messages(self) -> None:
         """Restart the waiting time; keep commands, since one may answer the published time."""
         self._sent_at = perf_counter()
 
     def _drop_commands(self) -> None:
-        super().forget()
+        super().discard_messages()
 
     def _poll_all(self) -> bool:
         found = False

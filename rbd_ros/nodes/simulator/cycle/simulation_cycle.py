@@ -189,7 +189,7 @@ class SimulationCycle:
         self.time_ns = first_time(parameters) if begin is None else begin()
         self._states.due = self._clock.due = self.time_ns - self._timestep_ns
         if self._lockstep:  # commands from before the first state are no answer to it
-            self._inputs.forget()
+            self._inputs.discard_messages()
         self._stand_at_start()
 
     def pass_through(
@@ -237,7 +237,7 @@ class SimulationCycle:
         :param steps_address: address of the loop of the steps
         """
         if not self.robot.nv:
-            return self._run_nothing
+            return self._step_without_joints
         return run_cycle.bind(
             record,
             self.commands.record,
@@ -246,7 +246,7 @@ class SimulationCycle:
             release_gil=False,
         )
 
-    def _run_nothing(self, time: int) -> int:
+    def _step_without_joints(self, time: int) -> int:
         """Take a step of a robot that has no joints."""
         self.simulator.step(n=self.substeps)
         self._states.message.set_stamp_ns(time)
@@ -294,7 +294,7 @@ class SimulationCycle:
 
     def reset(self) -> None:
         """Move the robot to its initial position, at rest without commands; time continues."""
-        self._inputs.forget()
+        self._inputs.discard_messages()
         self.time_ns = self._later()
         self._stand_at_start()
 
@@ -303,7 +303,7 @@ class SimulationCycle:
         self._start_warnings.report()
         self.wrenches.clear()
         action = self._parameters['initial_command']
-        self.commands.stand_in(action, self.simulator.q)
+        self.commands.replace_commands(action, self.simulator.q)
         self._brakes.engaged = action == 'hold' and self._brakes.allowed()
         self._brakes.measure()
         self._states.write(self.time_ns, self._effort())
@@ -370,7 +370,7 @@ class SimulationCycle:
         if physics.record is not record:
             self.use_record()
         begin()
-        self._inputs.forget()
+        self._inputs.discard_messages()
         self.time_ns = self._later(lag)
         if memory:
             self.commands.restore(memory['commands'], monotonic())
@@ -378,7 +378,7 @@ class SimulationCycle:
             self._brakes.engaged = memory['brakes']
             self._states.due = self.time_ns + memory['until_state']
         else:  # a snapshot of the library has no commands
-            self.commands.stand_in(self._parameters['initial_command'], self.simulator.q)
+            self.commands.replace_commands(self._parameters['initial_command'], self.simulator.q)
             self.wrenches.clear()
             self._brakes.engaged = False
         self._brakes.measure()

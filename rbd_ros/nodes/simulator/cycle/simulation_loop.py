@@ -225,7 +225,7 @@ class SimulationLoop:
                     deadline += lag
                     self._account(lag)
                 if self._lag:
-                    deadline -= self._caught_up(period)
+                    deadline -= self._catch_up_reduction(period)
             else:
                 begin = deadline = monotonic()
             try:
@@ -289,7 +289,7 @@ class SimulationLoop:
         self._lag = min(self._lag, MAX_LAG)
         self.lost_time += lag - (self._lag - before)
 
-    def _caught_up(self, period: float) -> float:
+    def _catch_up_reduction(self, period: float) -> float:
         """Return the reduction of the next period to catch up [s]."""
         if self.catch_up_rate <= 1.0:  # since the delay
             self.lost_time += self._lag

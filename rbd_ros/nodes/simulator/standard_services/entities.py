@@ -234,7 +234,7 @@ class Entities:
         name = requested.name
         if request.allow_renaming:
             name = changes.free_name(name or 'object')
-        checked_name(name, changes.is_taken(name))
+        checked_name(name, changes.is_in_use(name))
         given = request.initial_pose
         frame = self._pose_of(given.header.frame_id, POSE_INVALID)
         changes.add(placed(replace(requested, name=name), given.pose, frame))

@@ -54,7 +54,7 @@ class Placed:
     pose: np.ndarray
 
 
-def standing_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
+def static_markers(world: World, frame: str, moving: Sequence[WorldRobot] = ()) -> List[Marker]:
     """Return the markers of all static objects and robots.
 
     :param frame: name of the world's frame

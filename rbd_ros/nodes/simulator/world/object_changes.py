@@ -100,7 +100,7 @@ class ObjectChanges:
         if self.world is not self._first:
             self._change(self._first, 'initial objects restored')
 
-    def put_back(self, world: World) -> None:
+    def restore_world(self, world: World) -> None:
         """Restore the objects of a snapshot; objects that still exist keep their state.
 
         :param world: world of the snapshot
@@ -117,7 +117,7 @@ class ObjectChanges:
             if name not in taken
         )
 
-    def is_taken(self, name: str) -> bool:
+    def is_in_use(self, name: str) -> bool:
         """Return whether a name is in use."""
         return name in self.world.names or name in self._links
 

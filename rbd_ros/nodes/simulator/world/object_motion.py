@@ -71,9 +71,9 @@ class ObjectMotion:
         self.first_object = len(self.bodies) - len(names)
         number: Dict[str, int] = {name: k for k, name in enumerate(self.bodies)}
         #: Names of the bodies of shapes; those of links begin with 'robot/'.
-        self.bearers: List[str] = [each.name for each in scene.shapes]
+        self.body_names: List[str] = [each.name for each in scene.shapes]
         self._body_of_shape = np.array(
-            [number.get(links.get(name, name), -1) for name in self.bearers], dtype=int
+            [number.get(links.get(name, name), -1) for name in self.body_names], dtype=int
         )
 
     def motion(self) -> Motion:
@@ -105,7 +105,7 @@ class ObjectMotion:
     def names(self, pair: int) -> Tuple[str, str]:
         """Return the names of a pair's bodies: 'robot/link', or the name of an object."""
         first, second = shapes_of_pairs(self._table, pair)
-        return self.bearers[first], self.bearers[second]
+        return self.body_names[first], self.body_names[second]
 
     def wrenches(self, contacts: ObjectContacts) -> np.ndarray:
         """Return the sum of the contact wrenches on each of `bodies`, about the world's origin.

@@ -176,7 +176,7 @@ class WorldInterface:
             MultiDOFJointStateWriter(names, frame),
             TransformsWriter(frame, [*base, *(prefix + name for name in (*names, *links))]),
             links,
-            markers.standing_markers(world, frame, robots),
+            markers.static_markers(world, frame, robots),
             moving,
         )
 
