@@ -33,8 +33,8 @@ from rbd_ros.simulation.scene.scene_state import FreeBodies, Objects, SceneModel
 from rbd_ros.world.world import World, WorldObject
 
 #: Maximum number of contacts in a step: in a world of few objects, and per object of many (boxes
-#: in a full grid have 12 each, those of a pile four). Maximum number of contacts in one dense
-#: problem. More are dropped and counted.
+#: in a full grid have 12 each, those of a pile four); more are dropped and counted. Maximum number
+#: of contacts in one dense problem: islands with more are solved otherwise (split_islands.py).
 MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT, MAX_ISLAND = 1024, 12, 128
 
 

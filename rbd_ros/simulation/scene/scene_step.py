@@ -61,6 +61,7 @@ from rbd_ros.simulation.scene.speculative_contacts import (
     MAX_UNSOLVED,
     reaches_more,
 )
+from rbd_ros.simulation.scene.split_islands import solve_split_island
 from rbd_ros.simulation.stepping.free_bodies import (
     accelerate_objects,
     are_lost,
@@ -268,16 +269,13 @@ def solve_islands(
                     state.counters[UNCONVERGED] += 1
                 end_island(model, objects, contact_state, work, n)
                 continue
-        # Contacts that exceed the matrix are dropped, and counted.
-        if n > len(scene.friction):
-            state.counters[DROPPED] += n - len(scene.friction)
-            for a in range(len(scene.friction), n):
-                clear(contact_state.impulse[scene.listed[a]])
-                if model.scene.has_friction_moments:
-                    clear(contact_state.moment[scene.listed[a]])
-            n = len(scene.friction)
         m = rows if island == 0 else 0
         if n + m == 0:
+            continue
+        # Of the robot: more contacts than the matrix has room for.
+        if n > len(scene.friction):
+            if not solve_split_island(model, state, objects, contact_state, work, m, h):
+                state.counters[UNCONVERGED] += 1
             continue
         if not solve_island(model, objects, contact_state, work, n, m, h):
             state.counters[UNCONVERGED] += 1
