@@ -104,8 +104,12 @@ def estimated(parts: Sequence[Equations], names: Sequence[str]) -> Estimate:
     residuals = [(p.A @ x - p.b) * p.used * weights for p in parts]
     inverse = np.linalg.pinv((A / length).T @ (A / length), hermitian=True)
     inverse = inverse / np.outer(length, length)
-    meat = _meat(parts, residuals, weights)
-    covariance = inverse @ meat @ inverse
+    covariance = inverse @ _meat(parts, residuals, weights, LAGS) @ inverse
+    if not _is_covariance(covariance):
+        # The taper does not keep the sum of the lags positive. It is negative for residuals that
+        # alternate, as rounding errors of a recording without noise. To count such residuals as
+        # independent overestimates the deviations.
+        covariance = inverse @ _meat(parts, residuals, weights, 0) @ inverse
     noise = np.full(len(weights), np.nan)
     noise[weights > 0.0] = 1.0 / weights[weights > 0.0]
     return Estimate(
@@ -172,8 +176,22 @@ def _not_excited(names: Sequence[str]) -> RecordingError:
     )
 
 
-def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floats) -> Floats:
-    """Return the covariance of A^T r for noise with the autocovariance of the residuals."""
+def _is_covariance(matrix: Floats) -> bool:
+    """Return whether a symmetric matrix is positive semidefinite, but for rounding."""
+    variances = np.diag(matrix)
+    if not (variances > 0.0).all():
+        return False
+    scale = np.sqrt(variances)
+    return bool(np.linalg.eigvalsh(matrix / np.outer(scale, scale))[0] > -1e-13)
+
+
+def _meat(
+    parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floats, lags: int
+) -> Floats:
+    """Return the covariance of A^T r for noise with the autocovariance of the residuals.
+
+    :param lags: number of lags of the autocovariance; 0: successive samples are independent
+    """
     joints = np.flatnonzero(weights > 0.0)
     count = parts[0].A.shape[2]
     meat: Floats = np.zeros((count, count))
@@ -181,7 +199,7 @@ def _meat(parts: Sequence[Equations], residuals: Sequence[Floats], weights: Floa
     # independent samples, so the residuals lack a larger fraction of it.
     dof = sum(p.used[:, joints].sum() for p in parts) / LAGS
     correction = dof / max(dof - count, 1.0)
-    for lag in range(LAGS + 1):
+    for lag in range(lags + 1):
         taper = min(1.0, 2.0 - 2.0 * lag / (LAGS + 1.0))
         covariance = np.zeros((len(joints), len(joints)))
         pairs = np.zeros_like(covariance)

@@ -92,6 +92,22 @@ def test_in_95_of_100_runs_the_parameters_are_within_their_99_percent_region():
     assert np.sum(np.array(distances) <= chi2.ppf(0.99, len(truth))) >= 95
 
 
+@pytest.mark.filterwarnings('error')
+def test_alternating_residuals_without_noise_have_a_covariance():
+    """An encoder's rounding errors, which alternate, are the only residuals."""
+    robot = arm()
+    recording = recorded(robot, noise=0.0)
+    for found in (
+        identify_base_parameters(robot, recording),
+        identify_payload(robot, recording, 'tool0'),
+    ):
+        estimate = found.estimate
+        assert (estimate.deviations > 0.0).all() and estimate.deviations.max() < 0.01
+        correlation = estimate.covariance / np.outer(estimate.deviations, estimate.deviations)
+        assert np.linalg.eigvalsh(correlation)[0] > 0.0
+        assert estimate.distance(estimate.values) == 0.0
+
+
 def test_without_friction_that_of_the_description_holds(robot):
     states = recorded(robot, noise=0.0, counts=1e12)
     found = identify_base_parameters(robot, states, friction=False)
