@@ -399,5 +399,5 @@ def test_crafted_violation_is_caught(module, source):
         ('rbd_ros', True, 'def __getattr__(name):\n    return import_module(HOME[name])'),
     ],
 )
-def test_rightful_import_is_let_pass(module, is_package, source):
+def test_an_allowed_import_passes(module, is_package, source):
     assert not violations(source, module, is_package)

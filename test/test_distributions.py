@@ -198,7 +198,7 @@ def test_colcon_build_is_silent_and_gives_the_command(tree, tmp_path, options):
     assert (prefix / 'share' / PACKAGE / 'package.xml').is_file()
 
 
-def test_shared_files_are_found_beside_an_installed_package(tmp_path):
+def test_shared_files_are_found_next_to_an_installed_package(tmp_path):
     site = tmp_path / 'lib' / 'python3' / 'site-packages'
     shutil.copytree(ROOT / PACKAGE, site / PACKAGE, ignore=shutil.ignore_patterns('__pycache__'))
     share = tmp_path / 'share' / PACKAGE

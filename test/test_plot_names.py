@@ -35,7 +35,7 @@ NAMES = (
 
 
 @pytest.mark.parametrize('name', NAMES, ids=ascii)
-def test_a_name_is_shown_as_it_is(name):
+def test_a_name_is_shown_unchanged(name):
     figure = Figure()
     axes = figure.add_subplot()
     axes.plot([0, 1], label=plot_name(name))

@@ -342,7 +342,7 @@ class Symbol:
         graph.has_inner_products = True
         return Symbol(graph, graph.node(tuple(node)), False)
 
-    def beside(self, others: Sequence[Value]) -> None:
+    def declare_isomorphic(self, others: Sequence[Value]) -> None:
         """Declare that others have the same operations, so that all may be vectorized."""
         hinted = (self.number, *(x.number for x in others if isinstance(x, Symbol)))
         if len(set(hinted)) > 1:

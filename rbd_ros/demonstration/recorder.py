@@ -195,20 +195,20 @@ class TrajectoryExperiment(Node):
         states: Dict[int, Raw] = {}  # by stamp, since a state may be repeated in lockstep
         commands: List[Raw] = []
         waiting: List[Raw] = []  # commands that are not forwarded yet
-        heard = reported = time.monotonic()
+        received = reported = time.monotonic()
         while self._now < end:
             self._pass_time()
             now = time.monotonic()
             for state in self._new_states():
                 states.setdefault(stamp_of(state[0]), state)
-                heard = now
+                received = now
             new = _take(self._commands)
             commands += new
             if self._lockstep_publisher:
                 waiting = [*waiting, *new]
                 while waiting and stamp_of(waiting[0][0]) <= self._now < end:
                     self._lockstep_publisher.publish(waiting.pop(0)[0])
-            if now - heard > CEILING:
+            if now - received > CEILING:
                 raise ExperimentError('the simulator no longer publishes joint states')
             if now - reported > PROGRESS_INTERVAL:
                 reported = now

@@ -316,5 +316,5 @@ def _joints_of(
     """Return the source and the joints of a topic's robot: given, or described beside it."""
     if joints is not None:
         return 'the robot given', joints
-    beside = f'{received.topic.rpartition("/")[0]}/{DESCRIPTION}'
-    return next((each for each in graph.joints if each[0] == beside), None)
+    description_topic = f'{received.topic.rpartition("/")[0]}/{DESCRIPTION}'
+    return next((each for each in graph.joints if each[0] == description_topic), None)

@@ -41,9 +41,9 @@ def resource_path(*parts: str) -> Path:
     """
     path = share_directory().joinpath(*parts)
     if not path.exists():
-        beside = sorted(entry.name for entry in path.parent.glob('*'))
+        siblings = sorted(entry.name for entry in path.parent.glob('*'))
         raise FileNotFoundError(
-            f'there is no file {"/".join(parts)}; there are: {", ".join(beside) or "none"}'
+            f'there is no file {"/".join(parts)}; there are: {", ".join(siblings) or "none"}'
         )
     return path
 

@@ -140,7 +140,7 @@ class Search(NamedTuple):
     :param q: view of these, the configuration, (nq,)
     :param step: view of these, the step, (nv,)
     :param duration: view of these, the time, always 1
-    :param apart: inputs of the kernel difference
+    :param difference_inputs: inputs of the kernel difference
     :param here: view of these, the configuration, (nq,)
     :param there: view of these, the posture, (nq,)
     :param pull: its output, the step to the posture, (nv,)
@@ -164,9 +164,9 @@ class Search(NamedTuple):
     q: FloatArray = floats('nq', within='moving')
     step: FloatArray = floats('nv', within='moving')
     duration: FloatArray = floats(1, within='moving')
-    apart: FloatArray = view()
-    here: FloatArray = floats('nq', within='apart')
-    there: FloatArray = floats('nq', within='apart')
+    difference_inputs: FloatArray = view()
+    here: FloatArray = floats('nq', within='difference_inputs')
+    there: FloatArray = floats('nq', within='difference_inputs')
     pull: FloatArray = floats('nv')
     trial: FloatArray = floats('nq')
     best: FloatArray = floats('nq')
@@ -464,7 +464,7 @@ def begin_at(frame: MovedFrame, goals: Goals, search: Search, row: int, number: 
 def distance_of_posture(frame: MovedFrame, search: Search, q: FloatArray) -> float:
     """Compute the difference from a configuration to the posture; return its squared norm."""
     copy(q, search.here)
-    call_kernel(frame.difference, search.apart, search.pull)
+    call_kernel(frame.difference, search.difference_inputs, search.pull)
     total = 0.0
     for i in range(len(search.pull)):
         if frame.moves[i] == 1:

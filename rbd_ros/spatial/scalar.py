@@ -88,7 +88,7 @@ def simd_hint(*sequences: Iterable[Scalar]) -> None:
     """
     for values in zip(*sequences):
         for k, x in enumerate(values):
-            method = getattr(x, 'beside', None)
+            method = getattr(x, 'declare_isomorphic', None)
             if method is not None:
                 method(values[k + 1 :])
                 break

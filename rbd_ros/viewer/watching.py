@@ -67,7 +67,7 @@ class WatchSession:
                 self._base = at_q.start
         self._missing = set(self._places)
         self._time = 0.0
-        self._heard = -math.inf
+        self._received = -math.inf
         #: Poses of the objects of the scene, (O, 4, 4), and contacts for the page, (C, 6).
         self.objects: FloatArray = scene.start.copy()
         self.contacts: FloatArray = np.empty((0, 6))
@@ -122,7 +122,7 @@ class WatchSession:
                 self.q[at] = position
                 self._missing.discard(name)
         self._time = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
-        self._heard = time.monotonic()
+        self._received = time.monotonic()
 
     def _take_pose(self, message: Any) -> None:
         turned, at = message.pose.orientation, message.pose.position
@@ -175,9 +175,9 @@ class WatchSession:
 
     def _problem(self) -> str:
         """Report topics without messages."""
-        if self._heard == -math.inf:
+        if self._received == -math.inf:
             return f'No message on {self._ros.topic} yet.'
-        if time.monotonic() - self._heard > _SILENT:
+        if time.monotonic() - self._received > _SILENT:
             return f'No message on {self._ros.topic} any more.'
         if self._missing:
             return f'{self._ros.topic} does not have {", ".join(sorted(self._missing))}.'

@@ -71,7 +71,7 @@ def test_a_scene_starts_as_it_says(one, name):
 
 
 @pytest.mark.slow
-def test_a_body_flies_as_it_must(one):
+def test_a_free_body_follows_the_analytical_trajectory(one):
     """Free fall, a constant force off the ground, and a spin that stays."""
     body = scene.Body(
         'body', scene.Box((0.1, 0.2, 0.3)), (0.0, 0.0, 5.0), mass=2.0, linear=(1.0, 0.0, 2.0),

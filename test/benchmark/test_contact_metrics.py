@@ -446,7 +446,7 @@ def arm_scenes():
     return {each.name: each for each in arms.scenes()}
 
 
-def test_the_tool_presses_with_the_force_that_is_asked_for(arm_scenes):
+def test_the_tool_presses_with_the_commanded_force(arm_scenes):
     """Torques at rest against virtual work: of gravity, and of the force at the tool's face."""
     the_scene = arm_scenes['pressing']
     machine = the_scene.machine

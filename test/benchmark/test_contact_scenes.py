@@ -192,7 +192,7 @@ def test_a_prepared_robot_has_the_dynamics_of_its_urdf(robot):
         )
 
 
-def test_a_prepared_robot_has_no_meshes_no_limits_and_the_shapes_that_are_asked_for():
+def test_a_prepared_robot_has_no_meshes_no_limits_and_the_requested_shapes():
     text = """<robot name="r"><link name="world"/><link name="base"><visual/><collision><geometry>
       <mesh filename="a.stl"/></geometry></collision><inertial><mass value="1"/><inertia ixx="1"
       iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>

@@ -100,7 +100,7 @@ def test_the_section_of_the_whole_benchmark_has_all_ratios():
         assert {(node, name) for name in (loops.RATE, loops.MEMORY, loops.THREADS)} <= set(rows)
 
 
-def test_torque_nodes_are_started_beside_the_echo():
+def test_torque_nodes_run_together_with_the_echo():
     assert start.TORQUE_NODES == ['inverse_dynamics', 'gravity_compensation']
 
 

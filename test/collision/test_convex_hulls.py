@@ -114,7 +114,7 @@ def test_vertices_of_a_hull_cannot_be_changed():
         ConvexHull(CORNERS).vertices[0] = 0.0
 
 
-def test_equal_points_share_a_hull_and_it_is_given_up_when_there_are_many(monkeypatch):
+def test_equal_points_share_a_hull_until_it_leaves_the_cache(monkeypatch):
     monkeypatch.setattr(hulls, '_kept', {})
     monkeypatch.setattr(hulls, '_KEPT', 2)
     cube = ConvexHull(CORNERS)

@@ -130,7 +130,7 @@ def test_a_robot_alone_has_distances_from_itself():
     assert alone.distances(q).gradient[:, 6:].any()
 
 
-def test_only_pairs_that_move_with_the_robot_are_asked():
+def test_only_pairs_that_move_with_the_robot_are_computed():
     arm = real('panda_collision')
     carried = {each for pair in arm.pairs for each in pair}
     assert {'floor', 'shelf', 'ball', 'robot/panda_link0'} <= carried
@@ -446,7 +446,7 @@ def test_a_link_is_not_matched_by_the_beginning_of_its_name():
 BALL = collision('sphere radius="0.1"', (0, 0, 0.3))
 
 
-def test_without_pairs_there_is_nothing_to_ask():
+def test_a_scene_without_pairs_has_no_distances():
     robot = small(link('base'), link('l', 1.0, (1, 1, 1)), joint('j', 'base', 'l'))
     arm = RobotInWorld(robot, WORLD)
     assert arm.pairs == () and arm.distances([0.3]).gradient.shape == (0, 1)

@@ -230,7 +230,7 @@ def test_a_normalized_vector_takes_one_root_and_one_division():
         assert (count.square_roots, count.divisions) == (1, 1)
 
 
-def test_a_gradient_costs_a_small_multiple_however_many_inputs():
+def test_a_gradient_costs_a_small_multiple_for_any_number_of_inputs():
     def function(x):
         total = 1.0
         for k in range(len(x)):
@@ -249,7 +249,7 @@ def operations(graph, values):
     return count.multiplications + count.additions + count.divisions
 
 
-def test_a_curve_costs_a_small_multiple_however_many_outputs():
+def test_a_curve_costs_a_small_multiple_for_any_number_of_outputs():
     graph, x, outputs = trace(lambda x: [sin(x[0]) * (x[0] + k) for k in range(1, 1000)], 1)
     for way in (WAYS['forward'], jacobian):
         rows = way(graph, outputs, x)
@@ -356,7 +356,7 @@ def test_a_choice_has_no_partial_derivatives():
         partials(graph, outputs[0].number)
 
 
-def test_the_function_itself_is_left_as_it_was():
+def test_differentiation_does_not_change_the_function():
     graph, x, outputs = trace(lambda x: run(random_program(3, [0.4, 0.9, -1.1]), x), 3)
     before, marks = list(graph.nodes), [repr(value) for value in outputs]
     jacobian(graph, outputs, x)

@@ -314,9 +314,7 @@ def test_a_tilde_is_the_home(two_links, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize('place', ['a file', '/proc/nowhere', 'nul\0byte'])
-def test_a_place_where_nothing_can_be_written_does_no_harm(
-    two_links, tmp_path, monkeypatch, place
-):
+def test_an_unwritable_cache_folder_is_ignored(two_links, tmp_path, monkeypatch, place):
     (tmp_path / 'a file').write_text('')
     monkeypatch.setattr(cache.os, 'environ', {'RBD_ROS_CACHE_DIR': str(tmp_path / place)})
     assert compute(two_links).shape == (2,)
@@ -344,7 +342,9 @@ def test_a_cache_deleted_between_calls_is_rebuilt(two_links, own_cache):
 
 @pytest.mark.parametrize('error', [errno.ENOSPC, errno.EROFS, errno.EDQUOT, errno.EACCES])
 @pytest.mark.parametrize('when', ['mkstemp', 'write', 'replace'])
-def test_a_disk_that_takes_nothing_does_no_harm(two_links, own_cache, monkeypatch, error, when):
+def test_a_write_error_does_not_prevent_compilation(
+    two_links, own_cache, monkeypatch, error, when
+):
     def fail(*args, **kwargs):
         raise OSError(error, os.strerror(error))
 

@@ -300,7 +300,7 @@ def test_no_contacts_and_no_motion():
 
 
 @pytest.mark.parametrize('iterations', [1, 3, 10])
-def test_few_iterations_give_the_best_so_far(iterations):
+def test_few_iterations_return_the_best_iterate(iterations):
     rng = np.random.default_rng(12)
     for solver in ('newton', 'sweeps'):
         problem = random_contacts(rng, 20, 18, 1e6)

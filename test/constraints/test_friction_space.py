@@ -103,7 +103,7 @@ def test_blocks_have_ones_on_the_diagonal_and_velocities_are_at_most_one():
         assert_allclose(space.low * scale[3 * n :], problem.low)
 
 
-def test_the_best_forces_are_remembered():
+def test_the_best_forces_are_stored():
     space, _ = scaled_space(random_contacts(np.random.default_rng(2), 3, 9))
     space.report[BEST] = math.inf
     rng = np.random.default_rng(3)

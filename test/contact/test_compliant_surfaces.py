@@ -236,7 +236,7 @@ def test_without_an_explicit_state_the_motion_is_the_same(duration):
     assert recovering > 100 or duration < 0.15
 
 
-def test_a_surface_remembers_when_and_where_it_was_left():
+def test_a_surface_stores_time_and_place_of_the_last_contact():
     fresh = SurfaceMemory(ONE)
     fresh.keep(2.0, -0.01, 0.0)
     assert fresh.deformation(2.02) == pytest.approx(-0.01 * np.exp(-K * 0.02 / D))

@@ -19,7 +19,7 @@ CUBE = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], dty
 
 
 @pytest.mark.seed('CN13')
-def test_hulls_keep_the_corners_only_whatever_they_span(rng):
+def test_hulls_keep_only_corners_in_any_dimension(rng):
     inside = rng.uniform(0.1, 0.9, (50, 3))
     assert np.array_equal(hull_points(np.vstack([CUBE, inside])), np.unique(CUBE, axis=0))
     flat = np.column_stack([inside[:, :2], np.ones(50)])

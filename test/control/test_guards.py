@@ -45,7 +45,7 @@ def test_a_stamp_that_is_not_a_number_is_reported(guard):
     assert guard.check(float('nan'), OK, OK).kind == 'not_finite'
 
 
-def test_a_stray_old_state_is_rejected_and_forgotten(guard):
+def test_a_single_old_state_is_rejected_without_effect_on_the_next_state(guard):
     assert guard.check(1.0, OK, OK) is None
     assert guard.check(0.5, OK, OK).kind == 'time_backwards'
     assert guard.check(1.1, OK, OK) is None
@@ -163,7 +163,7 @@ def test_limits_without_sense_are_rejected(bad):
         StateGuard(('hip', 'knee'), **bad)
 
 
-def test_messages_stay_short_whatever_the_names():
+def test_messages_are_short_for_any_names():
     guard = StateGuard(('x' * 100_000,))
     problem = guard.check(1.0, np.array([1e300]), np.zeros(1))
     assert len(problem.message) < 200

@@ -23,7 +23,7 @@ def verdict(demo):
     return demo.text().splitlines()[-1].partition('] ')[2]
 
 
-def test_demos_beside_each_other_and_other_work_have_the_same_figures(tmp_path):
+def test_concurrent_demos_have_the_same_figures(tmp_path):
     """With two busy loops on each core every state and torque is the same, bit for bit."""
     folders = [tmp_path / name for name in ('one', 'other')]
     for folder in folders:

@@ -48,7 +48,7 @@ def test_only_volatile_to_transient_local_is_silent(out, into):
     ('offered', 'asked', 'silent'),
     [(0.0, 0.0, 0), (0.1, 0.0, 0), (0.1, 0.1, 0), (0.05, 0.1, 0), (0.2, 0.1, 1), (0.0, 0.1, 1)],
 )
-def test_deadlines_must_be_as_short_as_asked_for(offered, asked, silent):
+def test_deadlines_must_be_as_short_as_requested(offered, asked, silent):
     ends = (replace(DRIVER, deadline=offered),), (replace(USER, deadline=asked),)
     assert len(quality_findings(Topic('/t', *ends))) == silent
 
@@ -142,7 +142,7 @@ def test_joints_are_compared_with_those_of_the_robot():
     assert twice.level == 'error' and 'elbow twice' in twice.message
 
 
-def test_the_robot_is_the_one_given_or_the_one_described_beside_the_topic():
+def test_the_robot_is_the_given_one_or_that_of_the_neighboring_topic():
     graph = Graph(
         ('/driver',),
         (Topic('/left/joint_states', (DRIVER,)),),

@@ -46,7 +46,7 @@ def test_another_robot_in_a_world_reaches_too():
         ReachEnv(robot, 'tool')
 
 
-def test_a_robot_beside_one_that_moves_reaches_too():
+def test_a_robot_next_to_a_moving_one_reaches_the_target():
     other = {'urdf': 'urdf/planar_3r.urdf', 'xyz': [3.0, 0, 0], 'static': False}
     environment = ReachEnv(start=None, world={'robots': {'other': other}})
     environment.reset(seed=1)

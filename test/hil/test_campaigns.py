@@ -132,7 +132,7 @@ def test_work_that_raises_and_workers_that_never_work_end_it():
 VARY = 'latency=0:2ms,drop=0:0.1'
 
 
-def test_a_campaign_is_the_same_whatever_the_number_of_processes(path, tmp_path):
+def test_campaigns_do_not_depend_on_the_number_of_processes(path, tmp_path):
     tables = []
     for jobs in (1, 3):
         folder = tmp_path / f'with_{jobs}'

@@ -308,7 +308,7 @@ def test_latency_is_the_age_of_the_state_behind_the_command(tmp_path):
     assert np.all(run.torque[:5] == 0.0) and np.any(run.torque[5] != 0.0)
 
 
-def test_a_payload_is_exact_and_leaves_the_velocity_as_it_is(tmp_path):
+def test_a_payload_is_exact_and_does_not_change_the_velocity(tmp_path):
     scenario = read_scenario(scenario_of(tmp_path))
     link = scenario.robot.model.body(2).name  # which has an inertia of its own
     faults = [{'fault': 'payload', 'value': 0.5, 'link': link, 'start_time': 0.2, 'duration': 0.1}]

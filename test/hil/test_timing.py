@@ -93,7 +93,7 @@ def delays(faults, time):
     return tuple(injector.links[way].disturbance.latency for way in ('state', 'command'))
 
 
-def test_dead_time_comes_on_top_of_whatever_else_delays_commands():
+def test_dead_time_is_added_to_other_delays_of_commands():
     faults = (
         Fault('latency', 0.1, start_time=1.0, duration=1.0),
         Fault('latency', 0.2, channel='state', start_time=3.0, duration=1.0),

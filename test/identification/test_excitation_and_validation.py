@@ -140,7 +140,7 @@ def test_a_motor_constant_is_reported_as_a_scale(robot):
     assert fits[2].hint.startswith('the effort is 1.5 times that of the model')
 
 
-def test_a_forgotten_payload_is_reported(robot):
+def test_a_payload_missing_in_the_model_is_reported(robot):
     carried = payload_parameters(1.5, (0.01, 0.02, 0.08), np.diag([0.006, 0.005, 0.004]))
     found = validate_model(robot, recorded(robot, payload=carried))
     assert found.payload.link == 'tool0'

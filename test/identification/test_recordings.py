@@ -265,7 +265,7 @@ def test_a_file_that_is_not_mcap_is_rejected(tmp_path):
             read_recording(str(path))
 
 
-def test_the_topic_is_found_or_asked_for(tmp_path, original):
+def test_the_topic_is_found_by_type_or_name(tmp_path, original):
     path = tmp_path / 'run.mcap'
     write_mcap(path, original, topic='/left/joint_states')
     same(read_recording(str(path)), original)
@@ -331,7 +331,7 @@ def rewritten(tmp_path, recording, times=None, efforts=None, rows=None):
     return read_recording(str(path))
 
 
-def test_gaps_are_reported_and_parts_kept_apart(tmp_path, original):
+def test_gaps_are_reported_and_separate_the_parts(tmp_path, original):
     rows = np.r_[0:120, 180:300]
     found = rewritten(tmp_path, original, rows=rows)
     assert [(p.start, p.stop) for p in found.segments()] == [(0, 120), (120, 240)]
@@ -354,7 +354,7 @@ def test_states_from_before_are_omitted(tmp_path, original):
     assert any('1 states repeat' in note for note in found.notes)
 
 
-def test_time_that_goes_back_for_good_is_rejected(tmp_path, original):
+def test_time_that_goes_back_permanently_is_rejected(tmp_path, original):
     times = original.times.copy()
     times[100:] -= 50.0
     with pytest.raises(RecordingError, match='goes back for 200 of 300'):

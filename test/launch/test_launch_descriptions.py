@@ -327,7 +327,7 @@ def test_without_clock_no_node_publishes_or_follows_it(machine):
     assert not nodes['robot_state_publisher'].parameters['use_sim_time']
 
 
-def test_torque_node_alone_follows_simulated_time_if_asked(machine):
+def test_torque_node_alone_follows_simulated_time_on_request(machine):
     nodes = machine.launch('inverse_dynamics.launch.py', 'use_sim_time:=1', 'clock:=clock')
     assert nodes['inverse_dynamics'].parameters['use_sim_time']
     assert nodes['inverse_dynamics'].remappings == {'/clock': 'clock'}
@@ -442,7 +442,7 @@ def test_arguments_of_a_file_that_includes_ours_are_none_of_our_business(machine
     assert 'no argument speed' in machine.error_of('simulator.launch.py', *words)
 
 
-def test_arguments_of_launch_itself_are_let_pass(machine):
+def test_arguments_of_launch_are_accepted(machine):
     assert machine.launch('simulator.launch.py', 'launch-prefix:=nice', 'ground:=true')
 
 

@@ -151,7 +151,7 @@ def test_a_frame_is_moved_without_changing_the_motion_to_where_it_is_nearest(joi
 
 @pytest.mark.seed('DE01')
 @every_joint
-def test_two_bodies_do_not_show_whose_it_is(joint):
+def test_inertia_moved_between_two_bodies_does_not_change_the_dynamics(joint):
     """Equation 9.29 with I_delta added to one and taken from the other, at random states."""
     rng = np.random.default_rng(1)
     I1, I2, delta = (

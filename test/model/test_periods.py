@@ -41,7 +41,7 @@ def test_joints_without_limits_repeat_after_a_turn_and_others_never():
         arm.position_periods[0] = 1.0
 
 
-def test_limits_that_limit_nothing_are_none():
+def test_huge_limits_count_as_none():
     """Some descriptions write a great number; a hinge without <limit> has none, too."""
     assert_allclose(pair('revolute', LIMIT.format(-1e9, 1e9)).position_periods, [TURN, TURN])
     assert_allclose(pair('revolute').position_periods, [TURN, TURN])

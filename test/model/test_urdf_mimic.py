@@ -76,7 +76,7 @@ def test_a_mimic_of_a_fixed_joint_is_fixed_at_its_offset_with_a_notice():
     assert any('mimic a fixed joint' in warning and 'j1' in warning for warning in model.warnings)
 
 
-def test_a_mimic_left_in_a_fixed_joint_means_nothing():
+def test_a_mimic_tag_in_a_fixed_joint_is_ignored():
     model = load_urdf(fingers(None, ('nowhere', 1, 0), kinds=['revolute', 'fixed']))
     assert (model.nv, model.couplings, model.warnings) == (1, (), ())
 

@@ -68,7 +68,7 @@ def test_positions_are_kept(action):
 
 
 @pytest.mark.parametrize('action', STAND_IN)
-def test_the_stand_in_of_the_start_does_not_grow_old(action):
+def test_the_initial_substitute_has_no_timeout(action):
     rig = commanded('nothing')
     rig.commands.expire(1e12, 0.5, action, rig.simulator.q)
     assert rig.modes == [ZERO, ZERO]

@@ -79,7 +79,7 @@ def test_at_rest_no_torque_stands_for_which_it_would_have_to_answer(commander):
     assert commander.commanding and commander.has_sent
 
 
-def test_a_last_torque_that_is_given_up_leaves_the_one_before_standing(commander, sent):
+def test_a_superseded_last_torque_is_not_sent(commander, sent):
     answer(commander)
     commander.close()
     assert not finish(commander, (0.0, 0.0), final=True, is_superseded=lambda: True)

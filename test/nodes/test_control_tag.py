@@ -153,7 +153,7 @@ def test_without_a_tag_a_field_is_as_long_as_the_names():
     )
 
 
-def test_others_may_send_by_name_beside_a_tag():
+def test_other_nodes_may_send_by_name_despite_a_tag():
     rig = Rig(tag_of(**{A: ['position'], B: [], C: ['position']}))
     data = serialize_message(joint_state([A, B, C], effort=[1.0, 2.0, 3.0]))
     assert all(rig.commands.take_joint_state(data, 1.0 + k) for k in range(5))
@@ -187,14 +187,14 @@ def switching(request):
     return Rig(ALL, request.param)
 
 
-def test_a_position_counts_beside_the_zero_effort_that_a_controller_leaves(switching):
+def test_a_position_overrides_the_zero_effort_of_a_stopped_controller(switching):
     for k in range(6):
         switching.send(effort={A: 5.0 + k, B: 1.0})
     switching.send(times=6, effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
     assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (POSITION, 0.4)
 
 
-def test_an_effort_counts_beside_a_position_that_stands(switching):
+def test_a_changing_effort_overrides_a_constant_position(switching):
     switching.send(times=5, position={A: 0.3, B: 0.4})
     switching.send(effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
     assert switching.drive(A) == (POSITION, 0.3)  # zero: no controller, or one that begins
@@ -204,14 +204,14 @@ def test_an_effort_counts_beside_a_position_that_stands(switching):
     assert switching.drive(A) == (EFFORT, 0.0)  # it goes through zero while others act
 
 
-def test_a_position_that_stood_all_the_time_counts_again_when_all_efforts_let_go(switching):
+def test_a_constant_position_is_effective_again_after_all_efforts_become_zero(switching):
     switching.send(times=5, position={A: 0.3, B: 0.4})
     switching.send(times=5, effort={A: 2.0, B: 1.0}, position={A: 0.3, B: 0.4})
     switching.send(times=2, effort={A: 0.0, B: 0.0}, position={A: 0.3, B: 0.4})
     assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (POSITION, 0.4)
 
 
-def test_a_new_position_counts_beside_an_effort_that_stands(switching):
+def test_a_new_position_overrides_a_constant_effort(switching):
     switching.send(times=5, effort={A: 2.0, B: 1.0})
     switching.send(times=5, effort={A: 2.0, B: 1.0}, position={A: 0.3})
     assert switching.drive(A) == (POSITION, 0.3) and switching.drive(B) == (EFFORT, 1.0)
@@ -228,14 +228,14 @@ def test_velocity_and_position_take_turns(switching):
     assert switching.drives.velocity[switching.commands.names.index(A)] == 0.1
 
 
-def test_a_velocity_of_zero_holds_when_an_effort_lets_go(switching):
+def test_a_velocity_of_zero_is_effective_after_an_effort_becomes_zero(switching):
     switching.send(times=5, effort={A: 2.0}, velocity={A: 0.0})
     assert switching.drive(A) == (EFFORT, 2.0)
     switching.send(effort={A: 0.0}, velocity={A: 0.0})
     assert switching.drive(A) == (VELOCITY, 0.0)
 
 
-def test_a_velocity_of_zero_beside_a_position_is_ignored(switching):
+def test_a_velocity_of_zero_with_a_position_is_ignored(switching):
     switching.send(times=5, position={A: 0.3})
     switching.send(times=5, position={A: 0.3}, velocity={A: 0.0})
     assert switching.drive(A) == (POSITION, 0.3)
@@ -305,7 +305,7 @@ def watched(rig):
     return [(level, code) for level, code, _ in texts.events], [m for _, _, m in texts.events]
 
 
-def test_a_command_that_stands_beside_is_named_without_a_warning(switching):
+def test_a_constant_concurrent_command_is_named_without_a_warning(switching):
     switching.send(times=5, effort={A: 2.0, B: 1.0})
     assert watched(switching) == ([], [])
     switching.send(times=5, effort={A: 0.0, B: 1.0}, position={A: 0.3, B: 0.1})

@@ -131,7 +131,7 @@ def test_joint_states_are_measured_and_compared_with_the_description(findings):
     assert ('warn', 'states of finger, which /robot_description does not have') in found
 
 
-def test_the_doctor_leaves_itself_out(findings):
+def test_the_doctor_omits_its_own_node(findings):
     assert not any('rbd_ros_doctor' in what for found in findings.values() for _, what in found)
 
 

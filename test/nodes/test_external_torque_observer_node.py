@@ -197,7 +197,7 @@ def test_a_known_payload_is_not_reported_as_a_push(rig):
     rig.ros.set_parameters(NODE, payload_mass=0.0, payload_link='')
 
 
-def test_beside_the_simulator_a_push_at_the_tool_is_found(ros, rig):
+def test_a_push_at_the_simulated_tool_is_detected(ros, rig):
     """Within 1 % of force and moment, held by servos at rest, without joint friction."""
     text = (ROOT / 'urdf' / 'six_axis_arm.urdf').read_text()
     text = re.sub(r'<dynamics[^>]*/>', '', text)

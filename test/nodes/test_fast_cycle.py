@@ -425,7 +425,7 @@ def test_after_silence_states_take_the_slow_path(side):
     assert step(side) and len(resets) == count + 1
 
 
-def test_a_watchdog_that_has_fired_meanwhile_is_not_forgotten(side):
+def test_a_watchdog_that_has_fired_meanwhile_remains_fired(side):
     """Fed by a state that was under way, it would never fire again."""
     side.watchdog.fired = True
     assert step(side)

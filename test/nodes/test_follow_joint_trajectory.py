@@ -362,7 +362,7 @@ def test_deactivating_the_node_ends_all_goals(groups):
     assert groups.life.change('activate')
 
 
-def test_a_client_that_is_gone_ends_neither_its_goal_nor_that_of_another(groups):
+def test_a_lost_client_ends_no_goal(groups):
     gone = ActionClient(groups.ros.node, groups.action, f'{NODE}/follow_joint_trajectory')
     groups.ros.until(gone.server_is_ready, 'the action')
     Sent(gone, groups.ros, groups.goal(point(1.0, GOAL[1:]), names=['elbow']))
@@ -590,7 +590,7 @@ def test_a_stop_by_the_topic_ends_a_goal(rig):
     assert 'stopped' in sent.result(ABORTED, -1)
 
 
-def test_when_states_fail_for_good_all_goals_end(groups):
+def test_lost_states_end_all_goals(groups):
     sent = two_goals(groups)
     groups.feed.message = None
     for each in sent:

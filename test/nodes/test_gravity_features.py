@@ -403,7 +403,7 @@ def test_an_impossible_imu_message_changes_nothing(imu_rig, number):
         assert np.allclose(imu_rig.step(dt=0.05), tilted(0.25), rtol=1e-9)
 
 
-def test_a_turning_imu_says_nothing_about_gravity(imu_rig):
+def test_a_rotating_imu_does_not_change_gravity(imu_rig):
     publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
     message = acceleration(0.0)
     message.angular_velocity.z = 1.0

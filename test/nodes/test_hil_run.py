@@ -129,7 +129,7 @@ def run(ros, tmp_path):
     return run_it
 
 
-def test_a_process_is_tested_bitwise_in_any_order_of_joints_and_however_often_it_answers(run):
+def test_a_process_gives_identical_bits_for_any_order_of_joints_and_number_of_answers(run):
     results = [run(run.words(kind)) for kind in ('plain', 'reversed', 'twice')]
     assert [code for code, _, _ in results] == [0, 0, 0], results
     numbers = [each for _, _, each in results]

@@ -353,7 +353,7 @@ def test_a_node_that_starts_by_itself_waits_inactive_for_the_topic(managed):
         rig.flows(HELD)
 
 
-def test_cleanup_ends_the_wish_to_start_by_itself(managed):
+def test_cleanup_disables_autostart(managed):
     rig = managed(autostart=True, robot_description='')
     rig.life.until(INACTIVE)
     rig.life.must('cleanup', 'configure')

@@ -117,7 +117,7 @@ def rig(ros, tmp_path):
         each.close()
 
 
-def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_who_is_slow(rig):
+def test_each_period_is_one_cycle_and_the_motion_does_not_depend_on_delays(rig):
     first = rig(lockstep_timeout=0.0)
     first.start_simulator()
     first.start_manager()

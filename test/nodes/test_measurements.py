@@ -454,7 +454,7 @@ def test_a_further_floating_base_publishes_odometry_in_the_world_frame(tmp_path)
     assert '/tf' not in ports.opened
 
 
-def test_beside_further_robots_that_measure_nothing_there_is_nothing(tmp_path):
+def test_further_robots_without_sensors_have_no_odometry(tmp_path):
     cycle, ports = make_three(tmp_path, ports=MeasurementRecorder(missing=('ball/odom',)))
     cycle.run()
     assert not [topic for topic, _ in ports.sent if topic.endswith('odom')]

@@ -25,7 +25,7 @@ pytestmark = [
 
 
 @pytest.mark.parametrize('node', endurance.PARAMETERS)
-def test_many_messages_leave_nothing_behind(node):
+def test_many_messages_lose_nothing_and_do_not_increase_memory(node):
     found = endurance.run(node, MESSAGES, SECONDS, warm_seconds=WARM_SECONDS)
     assert found.messages > 50 and found.sent > 10
     assert found.lost == 0

@@ -95,7 +95,7 @@ STAMPS = {
 
 
 @pytest.mark.parametrize('kind', STAMPS)
-def test_the_rate_holds_whatever_the_stamps_of_states_say(slow, kind):
+def test_the_torque_rate_is_limited_for_any_stamps_of_states(slow, kind):
     count = itertools.count()
 
     def publish(position, number=20):
@@ -318,9 +318,7 @@ def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, 
 
 
 @pytest.mark.parametrize('module', NODES)
-def test_states_that_are_no_numbers_end_with_the_last_command_however_often_they_come(
-    commanding, module
-):
+def test_nan_states_end_with_the_last_command_at_any_rate(commanding, module):
     """Only a torque that was sent keeps the watchdog quiet."""
     rig = commanding(module, timeout_command='zero')
     bad = [

@@ -153,7 +153,7 @@ def test_death_of_a_node_ends_everything_with_exit_code_1(running, node):
     assert f'{node}-' in running.output and 'was ended by SIGKILL' in running.output
 
 
-def test_simulator_that_is_asked_to_end_ends_everything_with_exit_code_0(running):
+def test_a_requested_end_of_the_simulator_ends_the_launch_with_exit_code_0(running):
     os.kill(running.process('simulator'), signal.SIGINT)
     assert running.wait() == 0, running.output
     assert not running.survivors(), running.output

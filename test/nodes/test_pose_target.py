@@ -89,7 +89,7 @@ def message(arm, q=HOME + 0.2, **changes):
 
 @pytest.mark.parametrize('frame', ['', 'left/base_link', '/left/base_link'])
 @pytest.mark.parametrize('stamp', [0, NOW, NOW - 400_000_000, NOW + 400_000_000])
-def test_a_pose_within_reach_is_gone_to_at_the_speed_asked_for(arm, targets, frame, stamp):
+def test_a_reachable_pose_is_reached_at_the_requested_speed(arm, targets, frame, stamp):
     base = next(link.name for link in arm.model.links.values() if link.body == 0)
     targets.on_pose(message(arm, frame=frame.replace('base_link', base), stamp=stamp))
     ((names, times, points, v, a, begin, tolerances),) = targets._reference.followed
@@ -150,7 +150,7 @@ def test_without_a_frame_or_a_state_poses_are_rejected(arm, targets):
     assert not targets._reference.followed
 
 
-def test_any_age_is_taken_if_that_is_asked_for(arm, targets):
+def test_poses_of_any_age_are_accepted_on_request(arm, targets):
     targets.values['pose_stamp_tolerance'] = 0.0
     targets.on_pose(message(arm, stamp=1))
     assert targets._reference.followed and not targets._reference.reported

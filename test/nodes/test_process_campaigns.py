@@ -283,7 +283,7 @@ def test_each_process_has_its_own_domain_until_it_ends(holder, monkeypatch):
     assert holder(7, ROS_AUTOMATIC_DISCOVERY_RANGE='SUBNET')[2] == 'SUBNET'
 
 
-def test_a_domain_in_use_is_left_alone(holder):
+def test_a_domain_in_use_is_skipped(holder):
     from rbd_ros.nodes.bench.domains import is_unused
 
     process, domain, _ = holder(40)

@@ -73,7 +73,7 @@ def test_cores_that_do_not_exist_are_rejected_by_number():
         realtime.check_cores((max(PRESENT) + 1,))
 
 
-def test_nothing_asked_for_changes_nothing_and_says_nothing():
+def test_without_settings_nothing_is_changed_or_logged():
     reported = DiagnosticsRecorder()
     kept = realtime.RealTime(options(), reported)
     assert not kept.requested
@@ -200,7 +200,7 @@ def priorities(pid):
 
 @pytest.mark.skipif(len(PRESENT) < 2, reason='there is one core only')
 @pytest.mark.parametrize('module', LOOPS)
-def test_loops_run_on_the_cores_that_were_asked_for(ros, module):
+def test_loops_run_on_the_requested_cores(ros, module):
     core = min(os.sched_getaffinity(0))
     parameters = {'robot_description': TWO_LINK_ARM, 'cpu_affinity': [core]}
     process = ros.start(module, parameters, ('-r', f'__ns:=/c_{module}'))

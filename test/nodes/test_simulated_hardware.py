@@ -27,7 +27,7 @@ def of_page(tag):
     return re.search(rf'<{tag} .*?</{tag}>', PAGE.read_text(), re.DOTALL)[0]
 
 
-def test_the_tag_of_the_page_is_read_as_it_is_meant():
+def test_the_documented_tag_is_read():
     tag = read_control_tag(f'<robot name="r">{of_page("ros2_control")}</robot>')
     names = ['shoulder', 'elbow', 'finger', 'other_finger']
     assert list(tag.joints) == names

@@ -249,7 +249,7 @@ def test_time_stands_still_while_paused_and_the_state_is_still_shown(rig):
     )
 
 
-def test_stepping_advances_time_by_the_steps_asked_for(rig):
+def test_stepping_advances_time_by_the_requested_steps(rig):
     rig.pause(True)
     before = seconds(rig.state().header.stamp)
     rig.ros.set_parameter('/simulator', 'step_count', 25)

@@ -504,7 +504,7 @@ def test_two_simulators_on_one_clock_are_named(another):
 # -- time -----------------------------------------------------------------------------------------
 
 
-def test_simulated_time_cannot_be_followed_by_the_one_who_makes_it(rig):
+def test_the_simulator_rejects_use_sim_time(rig):
     for value in (True, None):
         result = rig.ros.call(*_set_request(rig.name, 'use_sim_time', value)).results[0]
         assert not result.successful and 'cannot' in result.reason

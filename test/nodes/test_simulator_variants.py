@@ -135,7 +135,7 @@ def test_a_velocity_command_moves_a_joint_with_dry_friction(ros, start):
         ros.until(lambda: states[-1].velocity[5] == pytest.approx(0.5, rel=1e-6), 'its speed')
 
 
-def test_everything_belongs_to_the_node_that_was_asked_for(ros, start):
+def test_all_entities_belong_to_the_requested_node(ros, start):
     graph = ros.node
 
     def named():

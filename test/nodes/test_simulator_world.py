@@ -80,7 +80,7 @@ def rig(ros, tmp_path_factory):
     return Rig(ros, simulation_messages.provide(tmp_path_factory.mktemp('interfaces')))
 
 
-def test_the_world_is_shown_from_the_beginning_and_to_whom_comes_late(rig):
+def test_the_world_is_published_from_the_start_and_to_late_subscribers(rig):
     first = rig.objects[0]
     assert (first.header.frame_id, first.joint_names) == ('base', ['box', 'ball'])
     assert rig.pose('box').translation.y == pytest.approx(2.0)

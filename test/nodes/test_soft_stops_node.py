@@ -67,7 +67,7 @@ def highest(robot, q, v):
 
 
 @pytest.mark.parametrize('mode', MODES)
-def test_no_torque_pushes_on_at_a_limit_whatever_the_mode_and_the_state(start, mode):
+def test_no_torque_pushes_beyond_a_limit_in_any_mode_and_state(start, mode):
     module, parameters = MODES[mode]
     rig, robot = start(module, **parameters), Robot.from_urdf(TWO_LINK_ARM)
     rng, bound = np.random.default_rng(3), 0

@@ -319,7 +319,7 @@ def test_any_position_is_accepted_after_time_restarts():
     assert not state.restarted and state.q[1] == 5.0
 
 
-def test_two_publishers_a_turn_apart_do_not_contradict_each_other():
+def test_publishers_one_turn_apart_do_not_conflict():
     """One of them counts turns of the joint that has no limits."""
     table = Turntable(publishers=2)
     for k in range(20):

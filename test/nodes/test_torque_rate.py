@@ -209,7 +209,7 @@ def test_the_rate_holds_when_the_publisher_of_states_is_stopped_and_comes_back(r
 
 @pytest.mark.parametrize('module', NODES)
 @pytest.mark.parametrize('seed', range(2))
-def test_the_rate_holds_whatever_is_done_in_any_order(ros, module, seed):
+def test_the_torque_rate_is_limited_after_any_sequence_of_requests(ros, module, seed):
     rig, rng = Rig(ros, module), np.random.default_rng(seed)
     rig.life.must('configure', 'activate')
     rig.torques()

@@ -83,7 +83,7 @@ def test_it_takes_names_in_any_order_and_a_base(ros, watch):
     run_until(session, heard)
     assert np.array_equal(session.q, [0.8, 0.6, 0.0, 0.0, 0.0, 0.0, 2.0, 0.0, 0.7])
     assert session._problem() == '/left/joint_states does not have shoulder.'
-    session._heard -= 10.0
+    session._received -= 10.0
     assert session._problem() == 'No message on /left/joint_states any more.'
 
 

@@ -234,7 +234,7 @@ def test_missing_and_surplus_arguments_are_type_errors(robot, name):
         getattr(robot, name)(*[q] * (len(ARGUMENTS[name]) + 2))
 
 
-def test_inputs_are_left_alone_and_results_are_new(robot, state):
+def test_inputs_are_unchanged_and_results_are_new(robot, state):
     for rows in (slice(0, 9), 0):
         arrays = [x[rows].copy() for x in state.of('inverse_dynamics')]
         before = [x.copy() for x in arrays]

@@ -116,7 +116,7 @@ def test_after_any_first_call_no_call_enters_python(method, first, monkeypatch):
         np.testing.assert_array_equal(flat(found), expected[kind])
 
 
-def test_forces_on_several_sets_of_links_are_remembered_in_turn(monkeypatch):
+def test_kernels_for_several_sets_of_links_are_cached(monkeypatch):
     robot = arm()
     links = robot.link_names[-MAX_FORCED - 1 :]
     every = [{link: (k + 1.0) * np.arange(6.0)} for k, link in enumerate(links)]

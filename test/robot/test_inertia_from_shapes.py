@@ -126,7 +126,7 @@ def test_only_moving_links_without_mass_change():
     assert floating.model.link('base').inertia.mass == pytest.approx(6.0)
 
 
-def test_named_links_get_it_whatever_they_had():
+def test_named_links_get_the_inertia_of_their_shapes():
     robot = Robot.from_urdf(arm(MASS + shape(BOX), MASS + shape(BOX)))
     filled = robot.with_inertia_from_shapes(1000.0, ['l2'])
     assert [filled.model.link(name).inertia.mass for name in ('l1', 'l2')] == [

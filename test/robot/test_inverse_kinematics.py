@@ -286,7 +286,7 @@ def test_errors_are_those_of_the_configuration(arm, tool):
         assert found.starts == 3 or found.reached
 
 
-def test_joints_beside_one_at_its_limit_go_as_near_as_they_can():
+def test_other_joints_minimize_the_error_while_one_is_at_its_limit():
     """The first of two joints is at its limit: the other one alone brings the point nearest."""
     robot = planar_arm(1.0, 1.0, limits=(-1.0, 1.0))
     target = 2.0 * np.array([math.cos(1.4), math.sin(1.4)])

@@ -79,7 +79,7 @@ def test_it_is_kept_when_the_world_changes_and_when_forces_begin(arm, loaded):
     assert np.abs(simulator.q - Q).max() < 1e-9
 
 
-def test_a_snapshot_fits_whatever_the_robot_carries(arm, loaded):
+def test_a_snapshot_is_valid_for_any_payload(arm, loaded):
     simulator = Simulator(arm)
     simulator.reset(Q)
     kept = simulator.snapshot()

@@ -48,7 +48,7 @@ def test_velocities_that_are_as_good_as_none_are_solved():
 
 
 @pytest.mark.parametrize('friction', [1e3, 1e4, 1e6, 1e12])
-def test_friction_however_large_holds(friction):
+def test_arbitrarily_large_friction_holds(friction):
     start = cube(z=0.3, turned=(0.3, 0.2, 0.0), velocity=(1.0, 0.5, 0.0))
     pairs = [{'links': ['floor', 'thing'], 'friction': friction}]
     simulator = simulated(pairs=pairs, thing=start)

@@ -265,7 +265,7 @@ def test_a_joint_that_carries_weight_sags_by_torque_over_gain(integrator):
 @EACH
 @pytest.mark.parametrize('name', ['ur5_robot', 'panda', 'go1'])
 @pytest.mark.parametrize('kp', [1e3, 1e8])
-def test_real_robots_stand_however_stiff_their_servos_are(name, kp, integrator):
+def test_real_robots_stand_with_arbitrarily_stiff_servos(name, kp, integrator):
     floating = name == 'go1'
     subject = Robot.from_urdf(example_robots.path(name), floating_base=floating)
     simulator = Simulator(subject, 1e-3, integrator)
@@ -324,7 +324,7 @@ def test_servos_take_energy_away(integrator):
 # ---------------------------------------------------------------------------
 
 
-def test_friction_and_a_stop_beside_a_servo():
+def test_a_servo_with_friction_and_a_joint_limit():
     """Within friction / kp it sticks; a stop in the way holds it, and takes the rest."""
     table = turntable(
         0.3,

@@ -315,7 +315,7 @@ def test_stiff_springs_of_an_arm(integrator, stiffness):
 
 
 @EACH
-def test_a_stop_and_friction_beside_a_spring(integrator):
+def test_a_spring_with_friction_and_a_joint_limit(integrator):
     limits = '<limit lower="-0.2" upper="0.2" effort="99" velocity="9"/>'
     subject = robot(
         link('wall'),

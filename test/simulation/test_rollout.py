@@ -204,7 +204,7 @@ def test_a_robot_that_cannot_move_stays():
     assert found.q.shape == (1, 4, 0) and np.array_equal(found.diverged, [-1])
 
 
-def test_the_simulation_itself_stays_as_it_is(rng):
+def test_a_rollout_does_not_change_the_simulation(rng):
     simulator = walker()
     simulator.reset(at((0, 0, 0.25)).tolist() + [0.1, 0.2])
     simulator.apply_wrench('leg1', [0, 0, 0, 0, 3.0, 0], duration=1.0)
@@ -380,7 +380,7 @@ def test_memory_does_not_grow(rng, eager):
     assert grown < 3 * 4 * one + 50_000
 
 
-def test_python_threads_may_ask_at_the_same_time(rng, eager):
+def test_python_threads_may_call_rollout_concurrently(rng, eager):
     set_threads(2)
     simulator = walker()
     starts = [walker_starts(6, rng) for _ in range(4)]
@@ -415,7 +415,7 @@ def test_memory_is_released_when_fewer_threads_are_requested(rng, eager):
     assert kept[-1] == 1
 
 
-def test_slices_are_short_however_long_a_motion_is(monkeypatch):
+def test_slices_are_short_for_any_duration(monkeypatch):
     """Between them, a thread looks whether to go on."""
     set_threads(1)
     simulator, now, slices = Simulator(turntable()), [0.0], []

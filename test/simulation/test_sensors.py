@@ -425,7 +425,7 @@ def test_imu_readings_integrate_to_the_velocity_also_when_it_falls_on_the_ground
 
 @pytest.mark.parametrize('axis', [(1, 0, 0), (0, 1, 0), (0, 0, 1), (1, 1, 1)])
 @pytest.mark.parametrize('angle', [0.1, 2.0, 3.1, -3.1])
-def test_orientations_are_unit_quaternions_however_far_it_is_turned(axis, angle):
+def test_orientations_are_unit_quaternions_at_any_angle(axis, angle):
     simulator = Simulator(ball())
     u = np.array(axis) / np.linalg.norm(axis)
     simulator.reset([np.cos(angle / 2), *(np.sin(angle / 2) * u), 0, 0, 1])

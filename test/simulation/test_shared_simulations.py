@@ -144,7 +144,7 @@ def test_threads_that_share_a_simulation_take_turns(code):
     fresh_python.run(BEGIN + code)
 
 
-def test_a_single_step_waits_for_who_holds_the_mutex():
+def test_a_single_step_waits_for_the_mutex():
     """The fast path of a step is machine code, which must check the mutex itself."""
     assert excludes_threads()
     simulator = Simulator(turntable())

@@ -107,7 +107,7 @@ def test_a_snapshot_restores_exactly(integrator):
         Simulator(turntable()).restore(snapshot)
 
 
-def test_reset_forgets_everything():
+def test_reset_restores_the_initial_state():
     simulator, fresh = walker(), walker()
     simulator.apply_wrench('leg1', [1, 2, 3, 4, 5, 6])
     simulator.step(TAU, 500)
@@ -163,7 +163,7 @@ def test_wrenches_act_as_external_forces_of_the_robot(rng):
     assert simulator.a == pytest.approx(expected, abs=1e-8)
 
 
-def test_wrenches_last_as_long_as_asked():
+def test_wrenches_last_for_the_requested_duration():
     simulator = Simulator(ball(gravity=(0, 0, 0)), 1e-3)
     simulator.apply_wrench('body', [0, 0, 0, 1, 0, 0], 0.0105, point=[0, 0, 0])
     other = simulator.apply_wrench('body', [0, 0, 0, 0, 1, 0], point=[0, 0, 0])

@@ -156,7 +156,7 @@ def test_a_puck_on_a_planar_joint_moves_straight_while_it_spins(integrator):
     assert simulator.q == pytest.approx([4.0, 1.0, 0.0], abs=lost)
 
 
-def test_damping_decays_at_its_rate_however_stiff_it_is():
+def test_damped_motion_decays_at_its_analytical_rate():
     from support.simulated_robots import turntable
 
     for integrator in ('semi_implicit', 'midpoint', 'rk4'):

@@ -139,7 +139,7 @@ NAMED = {'pairs': [{'links': ['robot/right', 'robot/left'], 'friction': 0.3}]}
         (-0.1, {**NAMED, 'disable_collisions': [['robot/left', 'robot/right']]}, None, False, ''),
     ],
 )
-def test_links_that_overlap_do_not_touch_unless_they_are_put_back(
+def test_overlapping_links_do_not_touch_unless_the_pair_is_enabled(
     gap, world, srdf, touch, reported
 ):
     simulator = Simulator(carriages(gap), world=world, srdf=srdf)
@@ -149,7 +149,7 @@ def test_links_that_overlap_do_not_touch_unless_they_are_put_back(
     assert len(warnings) == bool(reported) and all(reported in text for text in warnings)
 
 
-def test_links_of_further_robots_are_put_back_as_well(tmp_path):
+def test_pairs_of_further_robots_are_enabled_as_well(tmp_path):
     box = collision('box size="0.2 0.2 0.2"')
     limit = '<limit lower="-9" upper="9" effort="9" velocity="9"/>'
     path = tmp_path / 'carriages.urdf'

@@ -132,7 +132,7 @@ def test_a_live_page_shows_and_commands_the_simulation(robot, page):
     page.wait("document.getElementById('notice').textContent.includes('ended')")
 
 
-def test_the_page_of_a_robot_that_is_not_simulated_says_why(robot, page):
+def test_the_page_gives_the_reason_without_a_simulation(robot, page):
     simulator = Simulator(robot)
     simulator.reset([0.3, -1.0, 0.8, 0.0, 0.5, 0.0])
     session = LiveSession(

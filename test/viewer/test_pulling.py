@@ -172,7 +172,7 @@ def asked(session, link, point, target):
     return {'frame': session.scene.links.index(link), 'point': point, 'target': target}
 
 
-def test_a_page_pulls_and_lets_go(session, simulator):
+def test_a_page_pulls_and_releases(session, simulator):
     link = session.scene.links[-1]
     order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))
     assert session._pull is not None
@@ -208,7 +208,7 @@ def test_a_page_rotates_a_body_and_then_pulls_it(session):
     assert session._pull.orientation is None and session._pull.limit == force
 
 
-def test_a_page_that_is_gone_holds_nothing(session, monkeypatch):
+def test_a_closed_page_releases_its_pull(session, monkeypatch):
     link = session.scene.links[-1]
     monkeypatch.setattr(session_module, '_HOLD', 0.05)
     order(session, 'pull', asked(session, link, [0, 0, 0.05], [0.3, 0.3, 0.6]))

@@ -66,7 +66,7 @@ def test_a_video_shows_the_pictures_at_their_times(recording, tmp_path):
         assert off < 2.0 and off < 0.6 * np.abs(found[k] - expected[(k + 4) % 16]).mean()
 
 
-def test_pictures_come_at_the_asked_rate(recording):
+def test_pictures_have_the_requested_rate(recording):
     assert len(drawn(recording, 12.5)) == 7
     assert len(drawn(recording, 2)) == 2
 

@@ -185,7 +185,7 @@ def test_a_trajectory_that_ends_too_early_is_rejected_by_the_number_of_the_point
             assert str(caught.value) == f'the message ends within trajectory point {point}'
 
 
-def test_announcements_that_cannot_be_true_cost_nothing():
+def test_impossible_counts_are_rejected():
     data = encode(trajectory(3, 2))
     at = len(encode(trajectory(0, 2))) - 4
     for count in (4, 1000, 2**32 - 1):

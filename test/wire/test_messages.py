@@ -171,7 +171,7 @@ def test_names_that_no_message_can_carry_are_rejected():
 
 
 @pytest.mark.parametrize('size', range(9))
-def test_numbers_are_aligned_in_memory_whatever_the_length_of_the_frame(size):
+def test_numbers_are_aligned_for_any_length_of_the_frame(size):
     writer = JointStateWriter(NAMES, frame_id='x' * size)
     state = JointStateReader().read(writer.data())
     for values in (writer.position, writer.effort, state.position, state.velocity, state.effort):
@@ -191,7 +191,7 @@ def test_arrays_cannot_be_written_to_and_change_only_with_the_next_message_of_th
     assert reader.read(writer.data()).position.tolist() == [2.0] * 6
 
 
-def test_the_same_names_are_the_same_object_whatever_else_a_message_carries():
+def test_equal_names_are_one_object_across_messages():
     reader = JointStateReader()
     first = reader.read(encode(full_state())).names
     for message in (

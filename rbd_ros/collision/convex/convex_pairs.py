@@ -101,14 +101,14 @@ def try_faces(
         if not near:
             continue
         point, _, _ = support_of_difference(a, b, tried, 0, 0, row)
-        apart, reach = -(tried @ point), 0.0
+        separation, reach = -(tried @ point), 0.0
         for r in range(3):
             reach += abs(row[OF_A + r]) + abs(row[OF_B + r])
-        if apart > distance + GAIN * reach:
-            distance, normal = apart, tried
+        if separation > distance + GAIN * reach:
+            distance, normal = separation, tried
             on_a = load_vec(row, 3, OF_A)
             if side == 0:
-                on_a = load_vec(row, 3, OF_B) - apart * tried
+                on_a = load_vec(row, 3, OF_B) - separation * tried
     return distance, normal, on_a
 
 

@@ -336,8 +336,8 @@ def _pairs(
     """
     allowed = allowed_pairs(model, world.srdf)
     # Links connected by a joint overlap by design: they need no notice.
-    beside = {frozenset((i, body.parent)) for i, body in model.outward()}
-    beside |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
+    adjacent = {frozenset((i, body.parent)) for i, body in model.outward()}
+    adjacent |= {frozenset((j.predecessor.body, j.successor.body)) for j in model.loops}
     linked, connected = connected_bodies(model), set()
     pairs: List[Tuple[int, int]] = []
     of_one: List[int] = []
@@ -352,7 +352,7 @@ def _pairs(
         # Pairs within a robot of the world are known to `touch`.
         if own and owner == ROBOT and links in allowed and not world.names_links(a.name, b.name):
             bodies = min(a.body_id, b.body_id), max(a.body_id, b.body_id)
-            if bodies in linked and frozenset(bodies) not in beside:
+            if bodies in linked and frozenset(bodies) not in adjacent:
                 connected.add((a.name, b.name))
             continue
         if not pair_is_supported(a.shape, b.shape):

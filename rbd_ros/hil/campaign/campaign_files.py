@@ -60,12 +60,12 @@ def campaign_lock(folder: Path) -> Iterator[None]:
 
 def replace_file(path: Path, text: str) -> None:
     """Write a file atomically, also against loss of power."""
-    beside = path.with_name(path.name + '.new')
-    with beside.open('w', encoding='utf-8', newline='') as file:
+    temporary = path.with_name(path.name + '.new')
+    with temporary.open('w', encoding='utf-8', newline='') as file:
         file.write(text)
         file.flush()
         os.fsync(file.fileno())  # before the rename reaches the disk
-    os.replace(beside, path)
+    os.replace(temporary, path)
 
 
 def line(columns: Sequence[str], values: Row) -> str:
@@ -126,10 +126,10 @@ def write_table(path: Path, rows: Sequence[Row]) -> None:
         import pyarrow
         from pyarrow import parquet
 
-        beside = path.with_name(path.name + '.new')
+        temporary = path.with_name(path.name + '.new')
         table = pyarrow.table({name: _values(name, rows) for name in columns})
-        parquet.write_table(table, beside)
-        os.replace(beside, path)
+        parquet.write_table(table, temporary)
+        os.replace(temporary, path)
     except OSError as error:
         raise ValueError(f'--table {path}: cannot be written: {error}') from None
 

@@ -246,8 +246,8 @@ def _positive(entries: Mapping[str, Field], name: str, default: float) -> float:
 def _robot(field: Field, folder: Path) -> Tuple[str, Robot]:
     name = field.name()
     try:
-        beside = folder / name
-        described = load_robot(str(beside) if beside.is_file() else name)
+        local = folder / name
+        described = load_robot(str(local) if local.is_file() else name)
         robot = Robot.from_urdf(described.source)
     except ValueError as error:
         raise field.error(str(error)) from None

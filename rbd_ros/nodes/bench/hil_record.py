@@ -108,11 +108,11 @@ class DdsRecorder:
     def _record(self, name: str, kind: str, latched: bool) -> Recorded:
         durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
         profile = QoSProfile(depth=1 if latched else DEPTH, durability=durability)
-        heard = self._node.create_subscription(
+        subscription = self._node.create_subscription(
             message_type(kind), name, lambda _: None, profile, raw=True
         )
-        channel = ros_channel(self._file, heard.topic_name, kind, latched)
-        return Recorded(heard.topic_name, heard, message_type(kind), channel)
+        channel = ros_channel(self._file, subscription.topic_name, kind, latched)
+        return Recorded(subscription.topic_name, subscription, message_type(kind), channel)
 
     def run_once(self) -> None:
         """Write the received messages; if there are none, wait for one for a moment.

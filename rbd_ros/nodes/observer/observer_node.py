@@ -228,12 +228,14 @@ class ObserverNode(AnsweringNode[Estimator]):
         self._stops.publish(JointTrajectory(joint_names=list(self.robot.joint_names)))
         self._stopped += 1
         listeners = self._stops.get_subscription_count()
-        heard = (
+        listening = (
             f'{listeners} listening'
             if listeners
             else ('but no node subscribes to joint_trajectory')
         )
-        self.diagnostics.event(SUBJECT, WARN, f'stopped at a collision, {heard}', code='stopped')
+        self.diagnostics.event(
+            SUBJECT, WARN, f'stopped at a collision, {listening}', code='stopped'
+        )
 
     def _report_collision(self, collision: bool, estimator: Estimator, torque: np.ndarray) -> None:
         if collision:

@@ -486,8 +486,8 @@ class SimulatorNode(GuardedNode):
             [*self.ports.output_topics, *(each.output_topic for each in further.values())]
         )
         by_name, by_order = self.ports.command_topics
-        heard = cycle.commands.recent_names()
-        self._conflicts.report_controllers(by_name, by_order, heard)
+        recent = cycle.commands.recent_names()
+        self._conflicts.report_controllers(by_name, by_order, recent)
         for name, ports in further.items():
             lists = cycle.robot_topics.commands[name].recent_names()
             self._conflicts.report_controllers(*ports.command_topics, lists)
@@ -496,7 +496,7 @@ class SimulatorNode(GuardedNode):
         expected = (
             cycle.is_followed and not self.loop.paused and self.count_publishers(by_name) > 0
         )
-        if self._first_command.is_overdue(bool(heard), expected):
+        if self._first_command.is_overdue(bool(recent), expected):
             self.diagnostics.event(
                 SUBJECT,
                 WARN,

@@ -37,7 +37,7 @@ INCOMPLETE_TIMEOUT = 0.2  # duration of missing parts of a state that is reporte
 #: Status of a message: unknown layout, nothing changed; state completed; joints missing;
 #: contradictory publishers; possibly contradictory ones; position jumped. Negative ones are those
 #: of guards.py.
-NOT_TAKEN, COMPLETE, INCOMPLETE, CONTRADICTION, APART, JUMPED = 0, 2, 3, 4, 5, 6
+NOT_TAKEN, COMPLETE, INCOMPLETE, CONTRADICTION, DEVIATING, JUMPED = 0, 2, 3, 4, 5, 6
 
 #: Bits of `StateMemory.notes`: time restarted; robot placed elsewhere; velocities estimated;
 #: joints missing for long.
@@ -72,7 +72,7 @@ class SourceMemory(NamedTuple):
     :param position: positions of this message, (k,) [rad or m]
     :param velocity: velocities, likewise, (k,) [rad/s or m/s]
     :param change: difference to the previous positions, (k,) [rad or m]
-    :param apart: whether that exceeds the tolerance between publishers, (k,)
+    :param deviates: whether that exceeds the tolerance between publishers, (k,)
     :param elsewhere: positions of rejected, consistent states, (k,) [rad or m]
     :param counts: number of these in a row; joint that has jumped; (2,)
     :param times: time of the last good message, -inf: none; time from it to this one; [s]; (2,)
@@ -90,7 +90,7 @@ class SourceMemory(NamedTuple):
     position: np.ndarray
     velocity: np.ndarray
     change: np.ndarray
-    apart: np.ndarray
+    deviates: np.ndarray
     elsewhere: np.ndarray
     counts: np.ndarray
     times: np.ndarray
@@ -170,7 +170,7 @@ def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
     if source.guard.found[1] == 1:
         memory.notes[0] = RESTARTED
         source.stamp[1], source.times[0] = 0, -inf
-    apart = False
+    deviates = False
     for i in range(len(source.joint)):
         j = source.joint[i]
         source.change[i] = wrapped(source, i, source.position[i] - memory.known[0, j])
@@ -179,9 +179,9 @@ def checked(source: SourceMemory, memory: StateMemory, now: float) -> int:
         # robots probably alternate.
         speed = abs(memory.known[1, j]) + abs(source.velocity[i])
         beyond = abs(source.change[i]) > AGREEMENT + 2.0 * speed * elapsed
-        source.apart[i] = int(beyond and elapsed < CONFLICT_WINDOW)
-        apart = apart or source.apart[i] == 1
-    return APART if apart else settled(source, memory, now)
+        source.deviates[i] = int(beyond and elapsed < CONFLICT_WINDOW)
+        deviates = deviates or source.deviates[i] == 1
+    return DEVIATING if deviates else settled(source, memory, now)
 
 
 @compiled
@@ -317,7 +317,7 @@ def taken(
 
 @entry_point
 def check_message(source: SourceMemory, memory: StateMemory, now: float, again: int) -> int:
-    """Check a decoded message, or continue with one that is `APART`; return its status.
+    """Check a decoded message, or continue with one that is `DEVIATING`; return its status.
 
     :param again: 1 to continue: there is one publisher, or the contradiction is noted
     """

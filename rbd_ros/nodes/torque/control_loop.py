@@ -59,7 +59,7 @@ class ControlLoop:
     ):
         self._enter, self._overspeed = begin, overspeed
         self._respond = self._watch
-        self._heard = False
+        self._state_found = False
         self._states, self._reference = states, reference
         #: The torque law in use; assignable at any time
         self.law = law
@@ -205,15 +205,15 @@ class ControlLoop:
 
     def _watch(self, state: MeasuredState, now: float) -> None:
         """Record usable states while they are not answered."""
-        if not self._heard:
-            self._heard = True
+        if not self._state_found:
+            self._state_found = True
             self._states.found()
 
     def report_missing_answers(self) -> None:
         """Report, once a second, missing states while they are not answered."""
         # Set by the control thread, cleared here: a race only delays the report.
-        heard, self._heard = self._heard, False
-        if not heard and self._states.messages:
+        found, self._state_found = self._state_found, False
+        if not found and self._states.messages:
             self._states.lost(1.0)
 
     def _continue(self, state: MeasuredState, law: TorqueLaw, now: float) -> None:

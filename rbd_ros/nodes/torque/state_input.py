@@ -25,11 +25,11 @@ from rbd_ros.nodes.messages.conversions import NANOSECONDS
 from rbd_ros.nodes.messages.joint_names import JointNames, MessageProblem, Naming
 from rbd_ros.nodes.messages.text import shorten
 from rbd_ros.nodes.torque.compiled_state import (
-    APART,
     check_message,
     COMPLETE,
     CONFLICT_WINDOW,
     CONTRADICTION,
+    DEVIATING,
     ELSEWHERE,
     ESTIMATED,
     INCOMPLETE,
@@ -119,7 +119,7 @@ class _Source:
             position=numbers[0],
             velocity=numbers[1],
             change=numbers[2],
-            apart=flags[0],
+            deviates=flags[0],
             elsewhere=numbers[3],
             counts=np.zeros(2, dtype=np.int64),
             times=np.array([-math.inf, 0.0]),
@@ -278,10 +278,12 @@ class StateInput:
         if status == COMPLETE and not self._memory.notes[0]:
             return self._measured()
         source = source or self._layout_source
-        if status == APART:
+        if status == DEVIATING:
             if self.publishers > 1:
                 memory = source.memory
-                names = shorten(self._names.joint_names[j] for j in memory.joint[memory.apart > 0])
+                names = shorten(
+                    self._names.joint_names[j] for j in memory.joint[memory.deviates > 0]
+                )
                 self._conflict = (
                     f'two publishers publish contradictory states of {names}; stop one of them'
                 )
@@ -438,11 +440,11 @@ class StateInput:
         if self._seconds_without_publisher >= NO_PUBLISHER:
             self._warn(f'no node publishes {self._subscription.topic_name}', 'no publisher')
         sources = list(self._sources.values())
-        heard = [source for source in sources if now - source.received < CONFLICT_WINDOW]
-        for source in heard:
+        recent = [source for source in sources if now - source.received < CONFLICT_WINDOW]
+        for source in recent:
             self._report_unknown(source)
-        together = [i for source in heard for i in source.naming.target]
-        if publishers > 1 and (len(heard) < publishers or len(set(together)) < len(together)):
+        together = [i for source in recent for i in source.naming.target]
+        if publishers > 1 and (len(recent) < publishers or len(set(together)) < len(together)):
             self._warn(
                 f'{publishers} publishers on {self._subscription.topic_name}, some for the same '
                 'joints or for none of this robot',

@@ -203,8 +203,8 @@ def largest(v: Vec3) -> float:
 def is_round(inertia: FloatArray) -> bool:
     """Return whether an inertia is isotropic, as of balls and cubes."""
     equal = inertia[0, 0] == inertia[1, 1] and inertia[0, 0] == inertia[2, 2]
-    apart = inertia[0, 1] == 0.0 and inertia[0, 2] == 0.0 and inertia[1, 2] == 0.0
-    round_: bool = equal and apart
+    is_diagonal = inertia[0, 1] == 0.0 and inertia[0, 2] == 0.0 and inertia[1, 2] == 0.0
+    round_: bool = equal and is_diagonal
     return round_
 
 

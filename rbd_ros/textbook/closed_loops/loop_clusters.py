@@ -53,13 +53,13 @@ def loop_clusters(model: Model) -> Tuple[LoopCluster, ...]:
     gathered: List[Tuple[Set[int], Set[int]]] = []  # loops, degrees of freedom
     for number, loop in enumerate(model.loops):
         loops, dofs = {number}, _dofs(model, loop_path(model, loop))
-        apart = []
+        separate = []
         for others, theirs in gathered:
             if theirs & dofs:
                 loops, dofs = loops | others, dofs | theirs
             else:
-                apart.append((others, theirs))
-        gathered = [*apart, (loops, dofs)]
+                separate.append((others, theirs))
+        gathered = [*separate, (loops, dofs)]
     starts = np.cumsum([0] + [6 - loop.joint.nv for loop in model.loops])
     clusters = []
     for members, dofs in gathered:

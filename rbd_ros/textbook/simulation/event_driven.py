@@ -400,9 +400,9 @@ class EventDrivenSimulator:
 
     def _drop_open(self) -> None:
         """Drop contacts that bear no force and have come apart."""
-        apart = self._motion.gaps(self.q, self.v).gap > 4.0 * self.gap_tolerance
-        apart[list(self.active)] = False
-        self._current &= ~apart
+        is_open = self._motion.gaps(self.q, self.v).gap > 4.0 * self.gap_tolerance
+        is_open[list(self.active)] = False
+        self._current &= ~is_open
 
     def _name(self, i: int) -> str:
         return f'{i} ({self.contacts[i].name})' if self.contacts[i].name else str(i)

@@ -101,7 +101,7 @@ def check_task(name, book, state, link, reference, rows, found):
 @pytest.mark.seed('FO15', 'BL14', kind='full')
 @every_reference
 @every_frame
-def test_a_commanded_acceleration_of_a_frame_comes_true(name, reference):
+def test_a_commanded_force_gives_the_frame_its_desired_acceleration(name, reference):
     """Gears, rotors, S(q), floating bases; with torques of the null space on top, too."""
     model, book, link, states = named_task(name)
     for q, v, tau in states:
@@ -114,7 +114,7 @@ def test_a_commanded_acceleration_of_a_frame_comes_true(name, reference):
 
 @pytest.mark.seed('FO15', kind='full')
 @every_point
-def test_a_commanded_acceleration_of_a_point_comes_true(name):
+def test_a_commanded_force_gives_the_point_its_desired_acceleration(name):
     model, book, link, states = named_task(name)
     for q, v, tau in states:
         found = run(translational_operational_dynamics, model, q=q, v=v, frame=model.frame(link))

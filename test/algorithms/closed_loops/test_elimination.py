@@ -64,7 +64,7 @@ def test_independent_elements_may_be_chosen(seed):
     assert_allclose(K @ g, k, atol=1e-11)
 
 
-def test_a_choice_that_does_not_do_is_rejected():
+def test_an_unusable_choice_is_rejected():
     K = [[1.0, 2.0, 0.0], [0.0, 0.0, 1.0]]  # x2 is constrained by itself
     assert eliminate(K, independent=[0]).independent == (0,)
     for wrong in ([2], [], [0, 1], [0, 2]):
@@ -82,7 +82,7 @@ def test_rows_that_were_used_are_reported():
     assert found.rank == 2 and found.rows == (2, 3)
 
 
-def test_columns_known_to_be_zero_are_left_alone():
+def test_columns_known_to_be_zero_are_not_eliminated():
     K = np.array([[0.0, 1.0, 0.0, 2.0], [0.0, 3.0, 0.0, 4.0]])
     found = eliminate(K, [1.0, 2.0], free_columns=[0, 2])
     plain = eliminate(K, [1.0, 2.0])

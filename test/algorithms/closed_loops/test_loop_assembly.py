@@ -48,7 +48,7 @@ def test_joints_that_move_go_where_trigonometry_has_them(robot, crank, mode):
     assert_allclose(interpreted.q, found, atol=1e-9)
 
 
-def test_a_closed_configuration_stays_as_it_is(robot):
+def test_assembly_does_not_change_a_closed_configuration(robot):
     q = robot.loops.project(positions(0.9))
     assert np.array_equal(robot.loops.project(q), q)
 
@@ -183,7 +183,7 @@ def test_joints_that_reach_it_are_closed_half_a_turn_away(joint):
         assert assemble_loops(two_hinged(joint, over), [0.0, 0.0]).is_closed
 
 
-def test_errors_are_those_of_their_loop_whatever_the_numbers_of_constraints():
+def test_loop_errors_do_not_depend_on_the_number_of_constraints():
     """Two constraints of a sphere, five of a hinge, four of a universal joint: each its own."""
     pin = {
         'type': 'revolute',

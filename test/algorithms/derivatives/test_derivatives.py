@@ -177,7 +177,7 @@ def test_with_many_joints_they_are_written_out_and_slopes_as_well():
     assert_allclose(found.dtau_da, robot.mass_matrix(q), rtol=1e-10, atol=1e-10)
 
 
-def test_a_motion_subspace_that_depends_on_the_position_is_left_to_the_compiler():
+def test_a_motion_subspace_that_depends_on_the_position_is_differentiated_by_the_compiler():
     """However many joints there are: its second derivative is written nowhere."""
     text = random_trees.tree(3, bodies=MANY, types=('revolute',), branching=0.5)
     model = Robot.from_urdf(text).model

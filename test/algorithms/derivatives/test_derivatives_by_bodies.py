@@ -105,7 +105,7 @@ def test_a_seven_axis_arm_takes_a_third_fewer_than_by_differentiation():
     assert ours < 0.64 * operations(model, 'inverse_dynamics_analytical_derivatives')
 
 
-def test_a_pair_of_joints_takes_as_much_however_far_apart():
+def test_a_pair_of_joints_costs_the_same_at_any_distance_in_the_tree():
     """Each takes four transforms of forces, a rotation, and products: no third power."""
     few, some, many, most = (
         operations(load_urdf(random_trees.chain_of_hinges(5, joints)), NAME)

@@ -35,7 +35,7 @@ def test_they_solve_the_equation(name, rng):
 
 
 @pytest.mark.parametrize('count', [1, 3, 200])
-def test_however_many_there_are(count, rng):
+def test_responses_match_for_any_number_of_forces(count, rng):
     """Few are solved for one by one, many by what they have in common."""
     model = Robot.from_urdf(random_trees.tree(8, bodies=12, branching=0.7), True).model
     H, forces = supported_forces(model, rng, count)

@@ -155,7 +155,7 @@ def test_long_chains_take_the_other_way(rng):
         assert inverse_mass_matrix(model, q) == way(model, q)
 
 
-def test_gears_are_for_factors_whatever_the_depth(monkeypatch):
+def test_a_model_with_gears_uses_factors_at_any_depth(monkeypatch):
     """Articulated bodies do not survive gears between branches."""
     monkeypatch.setattr(module, '_DEEP', 0)
     tree = named_tree('branches, gears')

@@ -100,7 +100,7 @@ def test_a_massless_mimic_joint_is_carried_by_its_master():
     assert massless_joints(load_urdf(arm('', mimic))) == ()
 
 
-def test_a_configuration_can_be_asked_about():
+def test_singularity_is_found_at_a_given_configuration():
     # two turns about z, one about y between: singular where the y turn is zero
     text = robot(
         link('a'),

@@ -140,7 +140,7 @@ def test_penetration_beyond_the_search_distance_is_found(rng, tmp_path):
     assert_allclose(found.distance[:, 0], [-0.35, 0.1])
 
 
-def test_nothing_is_lifted_that_is_beside_a_height_field():
+def test_a_shape_outside_a_height_field_is_not_lifted():
     field = {'type': 'height_field', 'size': [2.0, 2.0], 'heights': HEIGHTS.tolist()}
     ball = {
         'type': 'sphere',

@@ -272,7 +272,7 @@ def test_weak_references_to_arrays_of_a_named_tuple_see_one_call(equations):
     assert all(x is None or x == y for x, y in zip(now, before))
 
 
-def test_while_an_array_is_let_go_its_tuple_is_in_use(equations):
+def test_a_tuple_is_in_use_while_its_array_is_released(equations):
     """A callback at its end may call the same kernel."""
     q = np.ones(2)
     heard = []
@@ -401,14 +401,14 @@ def test_named_tuples_leak_neither_references_nor_memory(equations):
 
 
 @pytest.mark.parametrize('result', [Mixed, Numbers])
-def test_numbers_of_the_last_call_are_let_go(result):
+def test_numbers_of_the_last_call_are_released(result):
     function = named(result, *([double] if result is Mixed else []), total, first)
     x = np.array([1.0, 2.0])
     assert grows(lambda k: function(x)) < 5000
     assert grows(lambda k: function(x=x)) < 5000
 
 
-def test_arrays_of_several_outputs_are_apart(equations):
+def test_arrays_of_several_outputs_do_not_overlap(equations):
     q = np.ones(2)
     first_result = equations(q, q)
     copies = [x.copy() for x in first_result]
@@ -582,7 +582,7 @@ def test_memory_of_batches_goes_with_their_kernel():
     assert kept > 4_000_000 and left < 100_000
 
 
-def test_the_result_of_a_batch_is_let_go_when_two_have_come_after_it(batches, equations):
+def test_the_result_of_a_batch_is_released_after_two_further_batches(batches, equations):
     q = [configurations(30 + k % 5) for k in range(5)]
     assert grows(lambda k: batches(q[k % 5])) < 5000
     assert grows(lambda k: equations(q[k % 5], q[k % 5])) < 5000

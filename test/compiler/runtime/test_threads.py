@@ -113,7 +113,7 @@ def test_other_threads_run_while_a_batch_is_computed(threads_restored, builtin):
     assert len(inside) >= 5, f'{len(inside)} ticks in {end - start:.3f} s'
 
 
-def test_threads_may_ask_for_the_same_robot_function_at_once(two_links):
+def test_threads_may_request_the_same_robot_function_at_once(two_links):
     from rbd_ros import Robot
 
     robot = Robot.from_urdf(two_links)

@@ -72,7 +72,7 @@ def test_a_solution_takes_no_step_at_all():
     assert space.report[SWEEPS] == space.report[NEWTON_STEPS] == 0.0
 
 
-def test_forces_that_have_nothing_to_do_with_the_problem_do_no_harm():
+def test_unrelated_warm_start_forces_do_not_change_the_solution():
     rng = np.random.default_rng(1)
     for problem in (legs(4), legs(4, slide=0.5), stack()[0], box_on_plane(8, TURNING)[0]):
         expected = solve_friction(problem)

@@ -212,7 +212,7 @@ def test_pd_is_rejected(robot):
         law_of(robot, feedback='pd', kp=1.0, kd=1.0, ki=0.0)
 
 
-def test_a_state_that_closes_no_loop_is_rejected_and_forgotten():
+def test_a_state_with_open_loops_is_rejected_and_not_stored():
     loop = {
         'type': 'revolute',
         'axis': [0, -1, 0],

@@ -41,7 +41,7 @@ def test_free_inertia_relates_a_torque_to_the_acceleration_of_its_joint(arm, rng
         assert_allclose(a[j], 1.0 / inertia, rtol=1e-8)
 
 
-def test_no_mode_is_much_faster_than_asked_for(arm, rng):
+def test_no_mode_is_much_faster_than_the_requested_bandwidth(arm, rng):
     """At the configuration of the gains, all modes of H a + kp q = 0 are below w sqrt(nv)."""
     q = arm.random_configuration(rng)
     kp, _ = pd_gains(arm, q, 10.0)

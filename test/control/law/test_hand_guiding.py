@@ -238,7 +238,7 @@ def test_settings_are_read_only(arm):
 
 
 @pytest.mark.parametrize('seed', range(4))
-def test_left_alone_the_energy_only_falls_and_the_arm_comes_to_rest(arm, seed):
+def test_without_an_operator_the_energy_falls_and_the_arm_comes_to_rest(arm, seed):
     """V = 1/2 v' H v + 1/2 sum k e^2 is a Lyapunov function."""
     rng = np.random.default_rng(seed)
     guided = Guided(arm, HandGuiding(arm, settings(arm)), rng.normal(size=6))

@@ -18,7 +18,7 @@ LIMITS = arrays(float, 3, elements=st.floats(0.0, 100.0))
 
 
 @given(TORQUES, LIMITS, st.floats(1e-2, 1e5), TIMES)
-def test_no_torque_exceeds_limit_or_rate_whatever_the_time_does(torques, limits, rate, times):
+def test_torques_keep_limit_and_rate_for_any_time_stamps(torques, limits, rate, times):
     limiter = TorqueLimiter(limits, rate)
     last, latest = None, -np.inf
     for torque, now in zip(torques, times):
@@ -72,7 +72,7 @@ def test_without_a_rate_a_lowered_limit_counts_at_once():
 
 
 @given(TORQUES, st.lists(LIMITS, min_size=6, max_size=6), st.floats(1e-2, 1e5), TIMES)
-def test_no_torque_exceeds_the_rate_whatever_becomes_of_the_limits(torques, limits, rate, times):
+def test_torques_keep_the_rate_while_limits_change(torques, limits, rate, times):
     limiter = TorqueLimiter(limits[0], rate)
     last, latest = None, -np.inf
     for torque, most, now in zip(torques, limits, times):
@@ -171,7 +171,7 @@ def test_a_new_limiter_has_no_last_command():
     assert not TorqueLimiter([1.0]).has_reached(np.array([0.0]))
 
 
-def test_a_torque_that_is_not_a_number_is_rejected_and_forgotten():
+def test_a_nan_torque_is_rejected_without_effect_on_the_next_torque():
     limiter = TorqueLimiter([100.0, 100.0], 10.0)
     limiter(np.array([1.0, 2.0]), 0.0)
     with pytest.raises(FloatingPointError, match='torque is NaN'):

@@ -68,7 +68,7 @@ def approximate(x, m):
 
 
 @pytest.mark.parametrize('m', [30.0, 100.0, 300.0])
-def test_all_modes_are_damped_as_asked(m):
+def test_all_modes_have_the_requested_damping(m):
     x = np.geomspace(4.0, 1000.0, 50) ** 2
     assert_allclose(approximate(x, m), m / np.sqrt(x * (x + m**2)), rtol=0.15)
 

@@ -307,7 +307,7 @@ def test_a_torque_that_was_cut_stops_the_integral_in_that_direction_only(arm, st
     assert (np.abs(chosen.integral) > np.abs(after)).all()
 
 
-def test_a_reset_forgets_the_integral(arm, state):
+def test_a_reset_clears_the_integral(arm, state):
     chosen = law(arm, feedback='pd', ki=KI)
     first = chosen(*state, dt=None)
     for _ in range(10):
@@ -346,7 +346,7 @@ def test_another_model_clears_the_integral(arm, state, words):
 
 @pytest.mark.parametrize('changes', [{'feedback': 'pd'}, {'feedback': 'none'},
                                      {'feedback': 'damping', 'ki': KI}])  # fmt: skip
-def test_a_law_without_integral_forgets_it(arm, state, changes):
+def test_a_law_without_integral_clears_it(arm, state, changes):
     chosen = law(arm, feedback='pd', ki=KI)
     for _ in range(10):
         chosen(*state, dt=5e-3)
@@ -415,7 +415,7 @@ def test_a_desired_position_that_is_not_a_number_is_rejected(arm, state, bad):
         assert not chosen.integral.any()
 
 
-def test_with_pd_the_joints_know_nothing_of_each_other(arm, state):
+def test_pd_feedback_does_not_couple_joints(arm, state):
     """A great error of one does not weaken the others."""
     q, rest = state[0], np.zeros(6)
     error = np.array([100.0, 0.01, 0.01, 0.01, 0.01, 0.01])

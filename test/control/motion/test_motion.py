@@ -264,7 +264,7 @@ def test_publishers_whose_stamps_differ_do_not_speed_the_motion_up(long_motion):
 
 @settings(deadline=None)
 @given(st.lists(st.floats(allow_nan=True, allow_infinity=True), max_size=50), st.floats(0.01, 1.0))
-def test_steps_are_bounded_whatever_the_intervals_are(intervals, largest):
+def test_steps_are_bounded_for_any_intervals(intervals, largest):
     steps = StateIntervals()
     for dt in intervals:
         step = steps.step(dt, largest)
@@ -400,7 +400,7 @@ def test_a_joint_without_velocity_limit_catches_up_at_a_usual_speed():
     assert_allclose(loop.q[-1], [1.0, 0.0])
 
 
-def test_a_joint_that_must_not_move_is_not_asked_to_leap():
+def test_a_joint_with_zero_velocity_limit_gets_no_position_jump():
     loop = Loop(DesiredMotion(robot(velocity=0.0)))
     loop.motion.hold([0.01, 0.0])
     loop.follow([0.0, 1.0], [[0.0, 0.0], [0.0, 0.0]], start_tolerance=0.1)
@@ -524,7 +524,7 @@ def test_one_wrong_stamp_begins_nothing(loop):
     assert q[-1].any()
 
 
-def test_a_clock_set_forward_for_good_begins_a_waiting_trajectory(loop):
+def test_a_clock_set_forward_starts_a_waiting_trajectory(loop):
     loop.follow(*swing(), begin=loop.stamp + 500 * MS)
     loop.run(0.1)
     loop.state(3600.0)
@@ -799,7 +799,7 @@ def test_a_held_position_is_taken_up_again_without_a_jump(loop):
     assert_smooth(loop, 121)
 
 
-def test_a_held_position_that_is_far_is_given_up(loop):
+def test_a_distant_held_position_is_replaced_by_the_measured_one(loop):
     loop.motion.hold([1.0, 1.0])
     assert loop.motion.resume_after_gap([0.5, 1.0], 0.1) == ''
     assert_array_equal(loop.state()[0], [0.5, 1.0])

@@ -119,7 +119,7 @@ def test_the_trajectory_does_not_change_with_the_arrays_it_was_made_from(rng):
 
 
 @pytest.mark.parametrize('kind', KINDS)
-def test_joints_come_in_the_order_asked_for(rng, kind):
+def test_joints_have_the_requested_order(rng, kind):
     trajectory = JointTrajectory(*random_points(rng, kind))
     reordered = trajectory.for_joints(('c', 'a', 'b'))
     for t in np.linspace(-0.1, trajectory.end_time + 0.1, 20):
@@ -400,7 +400,7 @@ def test_names_are_compared_a_few_times_each(count):
     [['a' * 100_000] * 2, ['a' * 100_000, 'b'], [f'joint{i}' for i in range(10_000)]],
     ids=['long and twice', 'long', 'many'],
 )
-def test_messages_stay_short_whatever_the_names(joint_names):
+def test_messages_are_short_for_any_names(joint_names):
     robot = [f'joint{i}' for i in range(5_000)] + ['x' * 1000]
     with pytest.raises(TrajectoryError) as caught:
         rows = np.zeros((1, len(joint_names)))
@@ -420,7 +420,7 @@ def test_names_that_differ_only_at_the_end_are_distinguished():
 
 
 @pytest.mark.parametrize('joints, points', [(1, 1_000_000), (100, 50_000)])
-def test_more_points_than_can_be_worked_off_are_rejected_at_once(joints, points):
+def test_a_trajectory_with_too_many_points_is_rejected_at_once(joints, points):
     rows = np.broadcast_to(np.zeros(joints), (points, joints))
     names = [f'joint{i}' for i in range(joints)]
     with pytest.raises(TrajectoryError, match='send it in parts'):

@@ -247,7 +247,7 @@ def test_a_worker_that_finds_another_scenario_ends_the_campaign(path, tmp_path, 
         campaign.execute(2, 1, change, 'local')
 
 
-def test_addresses_that_are_none_and_dask_that_is_not_there_are_reported(path, tmp_path, capsys):
+def test_invalid_addresses_and_a_missing_dask_are_reported(path, tmp_path, capsys):
     words = ['hil', str(path), '--report', str(tmp_path / 'r'), '--seeds', '2', '--scheduler']
     with pytest.MonkeyPatch.context() as patch:
         patch.setitem(sys.modules, 'distributed', None)

@@ -123,7 +123,7 @@ def test_the_lock_of_a_process_that_was_killed_is_free(tmp_path):
 
 
 @pytest.mark.parametrize('what', ['link', 'pipe'])
-def test_a_lock_that_is_not_a_file_is_rejected_and_its_target_is_left_alone(tmp_path, what):
+def test_a_lock_that_is_not_a_file_is_rejected_and_its_target_is_unchanged(tmp_path, what):
     from rbd_ros.hil.campaign.campaign_files import campaign_lock, LOCK
 
     precious = tmp_path / 'precious'

@@ -151,7 +151,7 @@ def test_jitter_delays_between_its_bounds_and_messages_overtake():
     assert [number for _, number in out] != list(range(1000))
 
 
-def test_messages_are_lost_and_doubled_as_often_as_asked_for():
+def test_messages_are_lost_and_duplicated_at_the_requested_rates():
     link = MessageLink(generator(1, 'state'))
     link.disturbance = Disturbance(drop=0.1, duplicate=0.3)
     out = [number for _, number in pass_through(link, 20_000, 20_000)]

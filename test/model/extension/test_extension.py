@@ -629,7 +629,7 @@ def test_loops_of_any_size_are_closed_or_rejected(far):
         Robot.from_urdf(FOUR_BAR, extension={'loops': {'pin': loop}})
 
 
-def test_links_stay_where_they_are_at_zero_however_the_joints_lie(rng):
+def test_link_poses_at_zero_do_not_depend_on_joint_frames(rng):
     text = WRIST.replace(
         joint('pitch', 'w1', 'w2', '0 1 0'),
         joint('pitch', 'w1', 'w2', '0 1 0', '0.1 0.2 -0.3', rpy='0.4 0.5 -0.6'),

@@ -160,7 +160,7 @@ def test_energy_never_grows_and_the_law_holds_at_the_end_of_each_step(K, c):
         assert abs(R - z - (mass * G / K) ** (1 / n)) < 1e-9
 
 
-def test_a_surface_that_is_left_fast_lets_go():
+def test_a_surface_releases_a_body_that_leaves_fast():
     """Above the speed 1/c there is no force, and below it one that never pulls."""
     for v, force in ((2.1, 0.0), (1.0, 1e4 * 0.01**1.5 * 0.5)):
         start = ball(z=R - 0.01, velocity=(0, 0, v), compliance=spring(1e4, 0.5))

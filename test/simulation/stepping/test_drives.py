@@ -162,9 +162,7 @@ def test_servos_of_all_joints_of_a_loop_hold_it_where_it_is():
 @pytest.mark.seed('HY05', kind='full')
 @pytest.mark.parametrize('integrator, close', [('semi_implicit', 1e-10), ('midpoint', 1e-4)])
 @pytest.mark.parametrize('mode', [POSITION, VELOCITY])
-def test_servos_move_as_they_would_alone_whatever_the_other_joints_do(
-    chain, mode, integrator, close
-):
+def test_servos_are_independent_of_other_joints(chain, mode, integrator, close):
     """The kernel of hybrid dynamics prescribes their accelerations; efforts drive the others.
 
     What prescribed accelerations come to is a sum for each servo by itself. That hybrid dynamics

@@ -63,7 +63,7 @@ def test_the_surface_follows_the_forces_and_recovers_elsewhere(seed):
     assert state.counters[DEFORMED] == moved.sum()
 
 
-def test_ground_at_rest_is_left_alone_in_flight():
+def test_contact_state_is_unchanged_in_flight():
     physics, _ = crawling(0)
     state = physics.state
     state.normal_deformation[:] = 1e-3
@@ -112,7 +112,7 @@ def test_a_point_that_touches_has_the_surface_at_it(seed):
     assert state.counters[NEAR] == count
 
 
-def test_a_contact_adds_its_line_to_the_system_whatever_moves_it(rng):
+def test_a_contact_adds_one_row_for_any_moving_body(rng):
     """A - h J^T slope J and x + h J^T intercept; some degrees of freedom move it one way only."""
     J = np.hstack([np.eye(3), np.zeros((3, 1)), rng.normal(size=(3, 2))])
     intercept, slope = rng.normal(size=3), rng.normal(size=(3, 3))

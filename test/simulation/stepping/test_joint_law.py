@@ -100,7 +100,7 @@ def test_a_point_on_the_law_stays_there_at_any_mobility(segment, mobility):
     assert next_segment(LAW, segment, v, p, mobility, 0.0) == segment
 
 
-def test_rounding_lets_no_held_joint_go():
+def test_rounding_does_not_release_a_held_joint():
     """By less than the slack, or a billionth of the friction of a joint that sticks."""
     for segment, v, edge, outwards in (
         (STICK, 0.0, BOX, 1),

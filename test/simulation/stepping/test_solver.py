@@ -163,7 +163,7 @@ def test_without_steps_only_the_forces_are_found(worlds, seed, rng):
 
 
 @pytest.mark.parametrize('steps, exact', [(2, True), (0, False)])
-def test_where_newtons_method_goes_astray_the_sweeps_lead_it(worlds, steps, exact, monkeypatch):
+def test_sweeps_help_where_newtons_method_diverges(worlds, steps, exact, monkeypatch):
     """With so few steps that it must; without any, what the sweeps found is the result."""
     monkeypatch.setattr(solver, 'MAX_NEWTON', steps)
     for physics, count in worlds:
@@ -197,7 +197,7 @@ def test_contacts_break_no_joint_away_that_friction_holds(worlds):
     assert cases > 0
 
 
-def test_rounding_of_large_impulses_lets_no_joint_go(worlds):
+def test_rounding_of_large_impulses_does_not_release_a_joint(worlds):
     """By half of what the sum of an impulse may be off, where that of another joint is large."""
     physics, _ = worlds[0]
     problem, state, v = physics.fields.work.problem, physics.state, np.zeros(9)

@@ -147,7 +147,7 @@ def test_a_substep_changes_the_speed_by_no_more_than_it_may_at_both_of_its_ends(
     assert substep * max(rates[:2]) <= CHANGE_PER_SUBSTEP < 2.0 * substep * max(rates[0], rates[2])
 
 
-def test_substeps_are_not_too_many_however_fast_it_is():
+def test_the_number_of_substeps_is_bounded():
     simulator = started(heavy_tips.two_links(1000.0), IN_LINE, FOLDING)
     physics, h = simulator.physics, 1e-3
     physics.state.v[:] *= 1e6

@@ -129,7 +129,7 @@ def test_normals_that_no_joint_can_follow_are_not_made_of_rounding_errors(method
 
 
 @pytest.mark.seed('CN03')
-def test_why_a_problem_has_no_solution_can_be_asked():
+def test_a_certificate_explains_why_a_problem_has_no_solution():
     M = np.array([[1.0, -1.0], [-1.0, 1.0]])
     assert infeasibility(M, [1.0, -0.5]) is None
     error = infeasibility(M, [1.0, -1.5])

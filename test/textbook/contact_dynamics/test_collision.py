@@ -69,7 +69,7 @@ def test_head_on_the_energy_against_the_common_center_falls_by_the_square_of_e(e
     assert kinetic(I1, after1) + kinetic(I2, after2) == pytest.approx(e**2 * before, abs=1e-13)
 
 
-def test_bodies_that_separate_are_left_alone(rng):
+def test_separating_bodies_get_no_impulse(rng):
     I1, I2, v1, v2, n = meeting(rng, approach=-1.0)
     assert two_body_collision(I1, I2, v1, v2, n, 0.5) == (v1, v2, 0.0)
 

@@ -46,7 +46,7 @@ def test_nothing_slides_afterwards_and_momentum_stays(rng, e):
         assert_allclose(tuple(gained), tuple(iota), rtol=1e-10, atol=1e-11)
 
 
-def test_bodies_that_separate_are_left_alone(rng):
+def test_separating_bodies_get_no_impulse(rng):
     I1, I2 = body(rng), body(rng)
     N = directions(np.array([0.0, 0.0, 1.0]), np.zeros(3))
     v1, v2 = MotionVector.zero(), MotionVector((1.0, 2.0, 3.0), (4.0, 5.0, 6.0))

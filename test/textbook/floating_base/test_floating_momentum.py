@@ -38,7 +38,7 @@ def test_energy_is_the_sum_over_links_and_rotors(name):
 
 
 @pytest.mark.seed('FB07', kind='full')
-def test_momentum_stays_over_a_simulation_whatever_the_joints_do():
+def test_momentum_is_conserved_for_any_joint_motion():
     """RK4 with forces of the joints: the drift falls with h^4 (times 16 for half the step).
 
     That momentum and energy are those of the links is tested above.

@@ -219,7 +219,7 @@ def test_a_tumbling_body_keeps_its_energy_and_momentum_and_quaternion():
 
 @pytest.mark.seed('CN10')
 @pytest.mark.parametrize('method', ['heun', 'rk4', 'rk45'])
-def test_a_motion_can_be_asked_for_any_time(method):
+def test_a_motion_can_be_evaluated_at_any_time(method):
     options = {} if method == 'rk45' else {'method': method, 'timestep': 1e-3}
     found = swing(**options)
     for t in (0.0, 0.0173, 0.8, found.time[3], 1.6):

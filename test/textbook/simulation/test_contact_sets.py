@@ -47,7 +47,7 @@ def test_a_lifted_contact_is_not_current():
 
 
 @pytest.mark.seed('CN09')
-def test_a_pulling_contact_is_not_active_whatever_rounding_says():
+def test_a_pulling_contact_is_not_active_despite_rounding():
     """On the verge: the couple that just unloads one side."""
     verge = sets([0, G, 0])
     assert verge.current.all()

@@ -201,7 +201,7 @@ def test_it_then_turns_about_the_edge_and_slides_down_until_it_flies():
 
 
 @pytest.mark.seed('CN12', kind='full')
-def test_a_point_that_runs_off_an_edge_was_not_asked_to_by_any_force():
+def test_a_point_leaves_an_edge_without_a_force():
     """Geometric loss: the full weight until the edge; then it falls, from the moment of the edge.
 
     The same point on an endless plane stays there: its equations do not contain the edge.

@@ -80,17 +80,17 @@ def isomorphic_inputs(program: Program) -> Dict[int, int]:
             agreement[i, j - i] += 1
     pairs: Dict[int, int] = {}
     free, most = set(every), 0.0
-    for _, apart, run in _runs(agreement):
-        run = [i for i in run if i in free and i + apart in free]
+    for _, spacing, run in _runs(agreement):
+        run = [i for i in run if i in free and i + spacing in free]
         if len(run) < _SHORTEST:
             continue
-        share = sum(agreement[i, apart] for i in run) / sum(
-            min(every[i], every[i + apart]) for i in run
+        share = sum(agreement[i, spacing] for i in run) / sum(
+            min(every[i], every[i + spacing]) for i in run
         )
         if share > max(_ALIKE, _ALIKE_COMPARED * most):
             most = max(most, share)
-            pairs.update((i + apart, i) for i in run)
-            free.difference_update(run, [i + apart for i in run])
+            pairs.update((i + spacing, i) for i in run)
+            free.difference_update(run, [i + spacing for i in run])
     return {
         array[j]: array[i]
         for array in placed
@@ -105,18 +105,18 @@ def _runs(agreement: Mapping[Tuple[int, int], int]) -> List[Tuple[float, int, Li
     The most similar run comes first.
     """
     found = []
-    for i, apart in agreement:
-        if (i - 1, apart) in agreement:
+    for i, spacing in agreement:
+        if (i - 1, spacing) in agreement:
             continue
         end = i
-        while (end, apart) in agreement:
+        while (end, spacing) in agreement:
             end += 1
-        row = end - i >= 3 * apart  # of four branches at least, of which each second counts
-        width = 3 * apart if row else min(apart, end - i)
+        row = end - i >= 3 * spacing  # of four branches at least, of which each second counts
+        width = 3 * spacing if row else min(spacing, end - i)
         for first in range(i, end - width + 1):
-            run = [k for k in range(first, first + width) if (k - first) // apart % 2 == 0]
-            total = sum(agreement[k, apart] for k in run)
-            found.append((total * (_NEIGHBORS if row else 1.0), apart, run))
+            run = [k for k in range(first, first + width) if (k - first) // spacing % 2 == 0]
+            total = sum(agreement[k, spacing] for k in run)
+            found.append((total * (_NEIGHBORS if row else 1.0), spacing, run))
     return sorted(found, key=lambda each: (-each[0], each[1], each[2][0]))
 
 
@@ -159,14 +159,14 @@ def _uses(graph: Graph, live: Sequence[int], arrays: Sequence[Mapping[int, int]]
                     soon[name, index] = set(found)
             follow[name, index] = found
     near = dict.fromkeys(k for found in follow.values() for k in found)
-    beside = dict.fromkeys(near)
+    neighbors = dict.fromkeys(near)
     for number in near:
-        beside.update(dict.fromkeys(operands(nodes[number])))
-        beside.update(dict.fromkeys(users[number]))
+        neighbors.update(dict.fromkeys(operands(nodes[number])))
+        neighbors.update(dict.fromkeys(users[number]))
     color = [kind(node[0]) for node in nodes]
     paired: Dict[Tuple[Place, Place], bool] = {}
     result = []
-    for ring in (beside, near):
+    for ring in (neighbors, near):
         refined = [
             hash(
                 (

@@ -279,9 +279,9 @@ class _Choice:
             del self._pack_of[pack.first], self._pack_of[pack.second]
             for term in pack.terms:
                 self._needed_by[term].discard(first)
-            beside = [k for term in pack.terms for k in term]
-            beside += self._users[pack.first] + self._users[pack.second]
-            near = {self._pack_of[k] for k in beside if k in self._pack_of}
+            partners = [k for term in pack.terms for k in term]
+            partners += self._users[pack.first] + self._users[pack.second]
+            near = {self._pack_of[k] for k in partners if k in self._pack_of}
             near.update(k for term in pack.terms for k in self._needed_by[term])
             order.update(dict.fromkeys(sorted(near)))
 

@@ -62,22 +62,22 @@ class FirstCommand:
     It sends commands in each cycle, and has no cycles before the last time that it received.
 
     >>> first = FirstCommand()
-    >>> [first.is_overdue(heard=False, expected=True) for _ in range(6)]
+    >>> [first.is_overdue(received=False, expected=True) for _ in range(6)]
     [False, False, False, False, True, False]
-    >>> [first.is_overdue(heard=k == 0, expected=True) for k in range(6)]
+    >>> [first.is_overdue(received=k == 0, expected=True) for k in range(6)]
     [False, False, False, False, False, False]
     """
 
     def __init__(self) -> None:
         self._misses = 0
-        self._heard = False
+        self._received = False
 
-    def is_overdue(self, heard: bool, expected: bool) -> bool:
+    def is_overdue(self, received: bool, expected: bool) -> bool:
         """Count a miss; return True when `MAX_MISSES` is reached.
 
-        :param heard: whether there was a command since the last check
+        :param received: whether there was a command since the last check
         :param expected: whether a manager is present with working hardware
         """
-        self._heard = self._heard or heard
-        self._misses = self._misses + 1 if expected and not self._heard else 0
+        self._received = self._received or received
+        self._misses = self._misses + 1 if expected and not self._received else 0
         return self._misses == MAX_MISSES

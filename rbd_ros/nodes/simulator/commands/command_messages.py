@@ -116,12 +116,12 @@ class KnownMessages(NamedTuple):
     """Messages of one pattern.
 
     :param take: takes a message of the pattern: bytes, size, present time [s]
-    :param heard: 1 if it has taken one since last cleared, (1,)
+    :param received: 1 if it has taken one since last cleared, (1,)
     :param naming: mapping to the robot's joints
     """
 
     take: Callable[[bytes, int, float], int]
-    heard: np.ndarray
+    received: np.ndarray
     naming: Naming
 
 
@@ -169,7 +169,7 @@ class Commands(DrivenJoints):
         self._tag = tag
         self._by_name, self._by_order = JointStateReader(), Float64MultiArrayReader()
         self._namings: Dict[NameList, NamedJoints] = {}
-        self.heard: Dict[Naming, None] = {}  # in order of arrival
+        self.received: Dict[Naming, None] = {}  # in order of arrival
         self._known: List[KnownMessages] = []
         self._known_array = self._compile_decoder(
             plain_array_pattern(order.size), NamedJoints(order, {}), {'effort': order.size}, False
@@ -218,7 +218,7 @@ class Commands(DrivenJoints):
         except (MessageProblem, WireError) as problem:
             self.reports.reject(problem)
             return False
-        self.heard[named.naming] = None
+        self.received[named.naming] = None
         counts = {name: values.size for name, values in fields.items()}
         known = self._compile_decoder(self._by_name.pattern(READS_BEFORE_PATTERN), named, counts)
         if known is not None:
@@ -356,7 +356,7 @@ class Commands(DrivenJoints):
         if pattern is None:
             return None
         joints = {field: named.joints(field, count) for field, count in counts.items()}
-        heard, none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
+        received, none = np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64)
         values = pattern.values
         command = CommandPattern(
             layout=pattern.layout,
@@ -368,19 +368,19 @@ class Commands(DrivenJoints):
             position=values.get('position', 0),
             velocity=values.get('velocity', 0),
             partial=int(partial),
-            heard=heard,
+            received=received,
         )
         take = take_command.bind(Record(command), self.sent_record, self.record, release_gil=False)
-        return KnownMessages(take, heard, named.naming)
+        return KnownMessages(take, received, named.naming)
 
     def recent_names(self) -> List[Sequence[str]]:
         """Return the distinct lists of joint names in messages since the last call."""
         self._collect_names(self._known)
-        heard, self.heard = self.heard, {}
-        return [naming.names for naming in heard]
+        received, self.received = self.received, {}
+        return [naming.names for naming in received]
 
     def _collect_names(self, patterns: Sequence[KnownMessages]) -> None:
         for known in patterns:
-            if known.heard[0]:
-                known.heard[0] = 0
-                self.heard[known.naming] = None
+            if known.received[0]:
+                known.received[0] = 0
+                self.received[known.naming] = None

@@ -51,19 +51,19 @@ class ConflictMonitor:
                 )
 
     def report_controllers(
-        self, by_name: str, by_order: str, heard: Sequence[Sequence[str]]
+        self, by_name: str, by_order: str, recent: Sequence[Sequence[str]]
     ) -> None:
         """Report controllers that command the same joints; several for different joints are fine.
 
         :param by_name: topic with commands by name
         :param by_order: topic with commands for all joints
-        :param heard: distinct lists of joints in recent messages by name
+        :param recent: distinct lists of joints in recent messages by name
         """
         named, ordered = self._publishers(by_name), self._publishers(by_order)
-        together = Counter(joint for joints in heard for joint in joints)
+        together = Counter(joint for joints in recent for joint in joints)
         twice = sorted(joint for joint, lists in together.items() if lists > 1)
         # As many lists as publishers without common joints: each controls its own joints.
-        disjoint = len(self._lists(by_name, heard)) >= len(named) and not twice
+        disjoint = len(self._lists(by_name, recent)) >= len(named) and not twice
         publishers = sorted(named + ordered)
         before, checks = self._last_publishers.get(by_name, ([], 0))
         checks = checks + 1 if before == publishers else 0
@@ -83,11 +83,11 @@ class ConflictMonitor:
             code='several controllers',
         )
 
-    def _lists(self, topic: str, heard: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
+    def _lists(self, topic: str, recent: Sequence[Sequence[str]]) -> Dict[Tuple[str, ...], int]:
         """Return the lists of joints received in the last checks."""
         before = self._silent.get(topic, {})
         lists = {joints: checks + 1 for joints, checks in before.items() if checks < _SILENCE}
-        lists.update((tuple(joints), 0) for joints in heard)
+        lists.update((tuple(joints), 0) for joints in recent)
         self._silent[topic] = lists
         return lists
 

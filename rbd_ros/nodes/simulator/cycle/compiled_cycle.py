@@ -88,7 +88,7 @@ class CommandPattern(NamedTuple):
     :param position: offset of the positions, 0: none [bytes]
     :param velocity: offset of the velocities, 0: none [bytes]
     :param partial: 1 if NaN means no command, 0 if it is an error
-    :param heard: 1 if such a message was taken since last cleared, (1,)
+    :param received: 1 if such a message was taken since last cleared, (1,)
     """
 
     layout: Layout
@@ -100,7 +100,7 @@ class CommandPattern(NamedTuple):
     position: int
     velocity: int
     partial: int
-    heard: np.ndarray
+    received: np.ndarray
 
 
 class Steps(NamedTuple):
@@ -168,7 +168,7 @@ def take_command(
     if not is_command(sent, command.joints):
         return 0
     apply_message(sent, drives, command.joints, now)
-    command.heard[0] = 1
+    command.received[0] = 1
     return 1
 
 

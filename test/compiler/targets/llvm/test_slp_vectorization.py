@@ -134,7 +134,7 @@ def test_both_lanes_have_the_bits_of_one_alone(seed, nodes_per_part, monkeypatch
     np.testing.assert_array_equal(one.view(np.uint64), many.view(np.uint64))
 
 
-def test_every_operation_is_paired_whatever_the_signs():
+def test_every_operation_is_paired_for_any_signs():
     found, negative = set(), set()
     for seed in range(10):
         program, packs, turned = packs_of_isomorphic_branches(seed)

@@ -49,7 +49,7 @@ def test_loops_give_the_results_of_the_straight_line(name, request):
 
 
 @pytest.mark.parametrize('name', SEVERAL)
-def test_several_outputs_are_kept_apart(name, request):
+def test_several_outputs_are_separate(name, request):
     straight, _ = evaluate(name)
     request.getfixturevalue('always_table')
     one, many = evaluate(name)

@@ -73,7 +73,7 @@ def test_any_number_of_rows_that_fills_the_lanes(lanes):
 
 
 @pytest.mark.parametrize('lanes', LANES)
-def test_only_the_rows_asked_for_are_written(lanes):
+def test_only_requested_rows_are_written(lanes):
     x = numbered(4 * lanes, 7)
     first, last = lanes - 1, 3 * lanes - 1
     (y,) = run(lanes, [7], [(7,)], lambda x: (x,), [x], (first, last))
@@ -82,7 +82,7 @@ def test_only_the_rows_asked_for_are_written(lanes):
 
 
 @pytest.mark.parametrize('lanes', LANES)
-def test_several_inputs_and_outputs_keep_apart(lanes):
+def test_several_inputs_and_outputs_are_separate(lanes):
     x, y, z = numbered(2 * lanes + 1, 3), -numbered(2 * lanes + 1, 10), np.arange(1.0, 5.0)
     a, b, c, d = run(
         lanes,
