@@ -16,6 +16,7 @@ from contact_engines import engine, front, our_engine, rules  # noqa: E402
 import contact_scenes  # noqa: E402
 from contact_scenes import arms, balls, boxes, quadruped, scene, urdf  # noqa: E402
 import energy  # noqa: E402
+import friction  # noqa: E402
 import goals  # noqa: E402
 import inverse_kinematics  # noqa: E402
 import marked  # noqa: E402
@@ -36,6 +37,7 @@ __all__ = [
     'contact_scenes',
     'energy',
     'engine',
+    'friction',
     'front',
     'goals',
     'inverse_kinematics',
