@@ -161,7 +161,10 @@ def test_the_page_gives_the_reason_without_a_simulation(robot, page):
 
 
 def test_on_a_phone_nothing_of_the_bar_is_outside(robot, page):
-    session = LiveSession(Simulator(robot), make_scene(robot.model), port=0)
+    simulator = Simulator(robot)
+    simulator.reset([0.6, 1.57, 0.0, 0.0, 0.0, 0.0])  # stretched to the right
+    session = LiveSession(simulator, make_scene(robot.model), port=0)
+    session.playing = False
     try:
         page.open(session.url)
         page.call(
@@ -171,11 +174,18 @@ def test_on_a_phone_nothing_of_the_bar_is_outside(robot, page):
             deviceScaleFactor=1,
             mobile=True,
         )
-        page.wait('window.innerWidth === 320')
+        page.wait('viewer.camera.aspect === 0.5')
         edges = """[...document.querySelectorAll('#bar > *')].filter(each => !each.hidden)
             .map(each => each.getBoundingClientRect()).map(at => [at.left, at.right, at.bottom])"""
         for left, right, bottom in page.evaluate(edges):
             assert 0 <= left and right <= 320 and bottom <= 640
+        # The arm is within the sides as well.
+        shown = "document.body.dataset.time === '0'"
+        until(lambda: page.evaluate(shown), shown, lambda: session.run(frames=1))
+        page.evaluate("document.querySelector('[data-view=home]').click()")
+        page.evaluate('viewer.camera.updateMatrixWorld()')
+        places = 'viewer.links.map((each) => each.position.clone().project(viewer.camera).x)'
+        assert np.abs(page.evaluate(places)).max() < 1.0
     finally:
         session.close()
 

@@ -22,7 +22,9 @@ function makeViews(camera, controls, reach, frames, solids, draw) {
     home() {
       const center = new THREE.Vector3(...reach.center), span = Math.max(reach.radius, 0.05);
       controls.target.copy(center);
-      camera.position.copy(center).add(new THREE.Vector3(...directions.home).multiplyScalar(1.3 * span));
+      // From farther away on a phone held upright, where the sides would be cut off.
+      const distance = 1.3 * span * Math.max(1, 0.75 / camera.aspect);
+      camera.position.copy(center).add(new THREE.Vector3(...directions.home).multiplyScalar(distance));
       controls.update();
       draw();
     },
