@@ -9,7 +9,7 @@ from support import outside
 def pytest_collection_modifyitems(items):
     """Mark the tests that talk over DDS."""
     for item in items:
-        if 'ros' in getattr(item, 'fixturenames', ()):
+        if {'ros', 'commanding'} & {*getattr(item, 'fixturenames', ())}:
             item.add_marker(pytest.mark.ros)
 
 
