@@ -50,7 +50,7 @@ class Rig:
         self.tag, self.reported, self.now = tag, DiagnosticsRecorder(), 1.0
         self.commands = kind(ROBOT, self.reported, (), 50.0, tag)
         self.drives = self.commands.drives
-        self.commands.stand_in('gravity', np.zeros(ROBOT.nq))
+        self.commands.replace_commands('gravity', np.zeros(ROBOT.nq))
 
     def send(self, *, times=1, **values):
         """Send values of joints by interface, NaN for those that are not given."""
@@ -277,7 +277,7 @@ def test_nan_leaves_a_velocity_running(switching):
 
 def test_after_a_reset_an_unchanged_command_counts_as_new(switching):
     switching.send(times=5, effort={A: 0.0}, position={A: 0.3})
-    switching.commands.stand_in('hold', np.zeros(ROBOT.nq))
+    switching.commands.replace_commands('hold', np.zeros(ROBOT.nq))
     switching.send(effort={A: 0.0}, position={A: 0.3})
     assert switching.drive(A) == (POSITION, 0.3)
 
