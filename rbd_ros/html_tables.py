@@ -11,6 +11,8 @@ from typing import Any, Iterable, Sequence
 def html_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     """Return a table as HTML; texts are escaped, numbers have four digits.
 
+    Numbers are rounded to 12 decimals, so that rounding errors are zero.
+
     :param caption: text above the table
     :param heads: texts of the first row
     :param rows: cells of each row: texts, numbers or arrays of numbers
@@ -24,4 +26,5 @@ def html_table(caption: str, heads: Sequence[str], rows: Iterable[Sequence[Any]]
 def _cell(value: Any) -> str:
     if isinstance(value, str):
         return escape(value)
-    return ' '.join(f'{x:.4g}' for x in (value if hasattr(value, '__len__') else [value]))
+    numbers = value if hasattr(value, '__len__') else [value]
+    return ' '.join(f'{round(float(x), 12) + 0.0:.4g}' for x in numbers)

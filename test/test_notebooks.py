@@ -87,7 +87,7 @@ def test_a_recording_is_an_animation(robot):
 
 
 def test_cells_are_texts_numbers_and_arrays():
-    table = html_table('a', ['<', '>'], [['&', 1 / 3], [np.array([1e9, np.inf]), [0, -0.5]]])
+    table = html_table('a', ['<', '>'], [['&', 1 / 3], [np.array([1e9, np.inf]), [-2e-20, -0.5]]])
     assert table == (
         '<table><caption>a</caption><tr><th>&lt;</th><th>&gt;</th></tr>'
         '<tr><td>&amp;</td><td>0.3333</td></tr><tr><td>1e+09 inf</td><td>0 -0.5</td></tr></table>'

@@ -327,7 +327,7 @@ class Robot(
             positions = self.lower_limits[at_q], self.upper_limits[at_q]
             rates = self.velocity_limits[at_v], self.effort_limits[at_v]
             rows.append((body.joint_name, type(body.joint).__name__, *positions, *rates))
-        units = ('lower [rad, m]', 'upper', 'velocity [rad/s, m/s]', 'effort [N m, N]')
+        units = ('lower [rad, m]', 'upper [rad, m]', 'velocity [rad/s, m/s]', 'effort [N m, N]')
         return html_table(repr(self), ('joint', 'type', *units), rows)
 
     def __reduce__(self) -> Tuple[Any, ...]:
