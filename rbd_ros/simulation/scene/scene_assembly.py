@@ -34,7 +34,8 @@ from rbd_ros.world.world import World, WorldObject
 
 #: Maximum number of contacts in a step: in a world of few objects, and per object of many (boxes
 #: in a full grid have 12 each, those of a pile four); more are dropped and counted. Maximum number
-#: of contacts in one dense problem: islands with more are solved otherwise (split_islands.py).
+#: of contacts in one dense problem: islands with more are solved otherwise (split_islands.py). It
+#: is at least MATRIX_FREE_THRESHOLD (matrix_free_islands.py), up to which objects alone have one.
 MAX_SCENE_CONTACTS, CONTACTS_PER_OBJECT, MAX_ISLAND = 1024, 12, 128
 
 

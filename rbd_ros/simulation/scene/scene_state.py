@@ -192,7 +192,8 @@ class SceneWork(NamedTuple):
     :param contact_order: contacts by island
     :param contact_end: end of the part of each island in it
     :param listed: contacts of the island
-    :param last_velocity: velocities of the objects in the last turn (split_islands.py) [m/s]
+    :param last_state: angular momenta and velocities of the objects in the last turn
+        (split_islands.py) [kg m^2/s, m/s]
     :param has_row: 1 for each lower and upper limit of a joint that has a row in this step
     :param row_joint: degree of freedom of each row of a joint
     :param row_kind: 0 for a lower limit, 1 for an upper one, 2 for friction
@@ -248,7 +249,7 @@ class SceneWork(NamedTuple):
     contact_order: IntArray = integers('contacts')
     contact_end: IntArray = integers('nodes')
     listed: IntArray = integers('contacts')
-    last_velocity: FloatArray = floats('objects', 3)
+    last_state: FloatArray = floats('objects', 6)
     has_row: IntArray = integers(2, 'nv')
     row_joint: IntArray = integers('joint_rows')
     row_kind: IntArray = integers('joint_rows')

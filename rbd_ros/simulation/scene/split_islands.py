@@ -8,6 +8,8 @@ Contacts at the robot are solved with a matrix, those among objects without one
 
 from __future__ import annotations
 
+import math
+
 from rbd_ros.compiler.loops import compiled, load_vec, norm, stack_array
 from rbd_ros.constraints.friction_space import ROUGH
 from rbd_ros.simulation.records.simulation_model import SimulationModel
@@ -26,6 +28,7 @@ from rbd_ros.simulation.scene.scene_state import (
 )
 from rbd_ros.simulation.stepping.free_bodies import find_angular_velocity
 from rbd_ros.simulation.stepping.linear import clear
+from rbd_ros.simulation.stepping.rotations import load_matrix
 
 #: Maximum number of turns. They start with the impulses of the last step, so that a heap at rest
 #: needs two; a robot that pushes into one needs tens.
@@ -155,13 +158,18 @@ def add_impulses(
 def velocities_settled(model: SceneModel, objects: Objects, work: SceneWork, h: float) -> bool:
     """Return whether the velocities of objects are those of the last call, to 1e-6.
 
+    Rotations count by their energy: that of the change of an angular velocity, per mass.
+
     :param h: time step [s]
     """
     change, most = 0.0, h * norm(load_vec(model.bodies.gravity, 3))
     for o in range(len(objects.velocity)):
-        v = load_vec(objects.velocity[o], 3)
-        change = max(change, norm(v - load_vec(work.last_velocity[o], 3)))
-        most = max(most, norm(v))
-        work.last_velocity[o] = v
+        last, mass = work.last_state[o], model.bodies.mass[o]
+        v, L = load_vec(objects.velocity[o], 3), load_vec(objects.angular_momentum[o], 3)
+        turn, mobility = L - load_vec(last, 3), load_matrix(work.mobility[o])
+        change = max(change, norm(v - load_vec(last, 3, 3)))
+        change = max(change, math.sqrt(max(turn @ (mobility @ turn), 0.0) / mass))
+        most = max(most, norm(v), math.sqrt(max(L @ (mobility @ L), 0.0) / mass))
+        last[0:3], last[3:6] = L, v
     settled: bool = change <= ROUGH * most
     return settled

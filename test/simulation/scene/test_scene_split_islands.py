@@ -70,3 +70,8 @@ def test_friction_of_a_heap_holds_the_robot(surface, monkeypatch):
     assert abs(simulator.v[0]) < 1e-6 and simulator.q[0] < 0.1
     assert max(each.depth for each in simulator.contacts) < 1e-5
     assert worst_residual(simulator) < 1e-6
+
+
+def test_contacts_at_the_robot_beyond_the_room_are_counted(monkeypatch):
+    simulator = pushed(monkeypatch, 12, 300, layers=3)  # twelve: of objects alone
+    assert simulator.status.contacts_truncated > 0
