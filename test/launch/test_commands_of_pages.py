@@ -222,7 +222,7 @@ class Observed:
     def rejections(self, since):
         """Return the messages of nodes about rejected messages, after a time for each."""
         heard = {status.name for status in self.ros.diagnostics}
-        begin = len(self.ros.diagnostics)
+        begin = self.ros.mark()
         self.wait(
             lambda: heard <= {status.name for status in self.ros.diagnostics[begin:]},
             'diagnostics of all nodes',
@@ -394,7 +394,7 @@ def run(command, observed, states):
 
 
 def run_once(command, observed, states, dropped):
-    since = len(observed.ros.diagnostics)
+    since = observed.ros.mark()
     moves = command.begins('ros2', 'topic', 'pub') and published_topic(command).endswith(MOVERS)
     if moves:
         observed.wait(lambda: observed.messages(states), f'{states} for {command}')

@@ -62,7 +62,7 @@ class Managed:
 
     def rejected(self, label='', number=0, reason=''):
         """Return whether a transition fails with a reason, and the node stays in its state."""
-        before, since = self.state(), len(self._ros.diagnostics)
+        before, since = self.state(), self._ros.mark()
         assert not self.change(label, number)
         self._ros.until_status(reason, f'{self._name[1:]}: lifecycle', since=since)
         return self.state() == before

@@ -24,7 +24,7 @@ class Controller:
         self.name = f'/{namespace}/simulator'
         # On a node without executor: states are taken explicitly.
         self.node = rclpy.create_node(f'controller_{namespace}', context=ros.context)
-        self.since = len(ros.diagnostics)
+        self.since = ros.mark()
         self.process = ros.start(
             'simulator',
             {'robot_description': TWO_LINK_ARM, 'clock_publish_rate': 0.0, **parameters},
@@ -86,7 +86,7 @@ class Controller:
     def values(self):
         """Return the counts of diagnostics that were published from now on."""
         self.ros.spin(0.3)  # drop messages in transit
-        since = len(self.ros.diagnostics)
+        since = self.ros.mark()
 
         def newest():
             for status in reversed(self.ros.diagnostics[since:]):

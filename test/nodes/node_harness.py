@@ -160,11 +160,9 @@ class Ros:
         self.executor.add_node(self.node)
         self.processes = []
         self.diagnostics = []
+        self._mark = 0  # time of the last mark [ns]
         self.node.create_subscription(
-            DiagnosticArray,
-            '/diagnostics',
-            lambda m: self.diagnostics.extend(m.status),
-            reliable(100),
+            DiagnosticArray, '/diagnostics', self._take_diagnostics, reliable(100)
         )
         self._clients = {}
 
@@ -219,6 +217,18 @@ class Ros:
         if wait:
             self.until(publisher.get_subscription_count, f'a subscription to {topic}')
         return publisher
+
+    def _take_diagnostics(self, message, info):
+        if info['source_timestamp'] >= self._mark:
+            self.diagnostics.extend(message.status)
+
+    def mark(self):
+        """Return the index of the first diagnostic status that is published from now on.
+
+        Those on their way, such as of a process that has ended since, are dropped.
+        """
+        self._mark = time.time_ns()
+        return len(self.diagnostics)
 
     def status(self, text, subject='', level=None, since=0):
         """Return the newest diagnostic status whose message contains `text`."""

@@ -144,7 +144,7 @@ def test_the_motor_holds_the_linkage_as_virtual_work_says(rig, angle):
     with feed:
         holds = pytest.approx(holding_torque(angle), abs=1e-6)
         rig.ros.until(lambda: rig.torque()[CRANK] == holds, 'the torque of this angle')
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
     assert list(rig.by_order[-1].data) == pytest.approx([holding_torque(angle)], abs=1e-6)
     rig.ros.until_status('last torque sent', 'torque', since=since)
     with rig.feed([CRANK], [angle + 0.01]):
@@ -167,7 +167,7 @@ def test_a_state_that_contradicts_the_loops_stops_the_torque(rig):
     q, feed = crank_at(rig, 0.9)
     with feed:
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         feed.message = joint_state([CRANK, 'rocker_joint'], position=[q[0], q[2] + 0.4])
         rig.ros.until_status("position of joint 'rocker_joint'", 'joint_states', since=since)
         rig.ros.until_status('last torque sent: zero', 'torque', since=since)
@@ -181,7 +181,7 @@ def test_invalid_states_stop_the_torque(rig, value):
     _, feed = crank_at(rig, 0.9)
     with feed:
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         feed.message = joint_state([CRANK], position=[value])
         rig.ros.until_status('last torque sent: zero', 'torque', since=since)
 
@@ -218,7 +218,7 @@ def test_piston_and_elbow_hold_the_triangle_arm(ros, tmp_path, rig):
     expected = {k: pytest.approx(x, rel=1e-6) for k, x in triangle_torques(0.7, -0.9).items()}
     with arm.feed(names, q):
         ros.until(lambda: arm.torque() == expected, 'piston and elbow')
-        since = len(ros.diagnostics)
+        since = ros.mark()
     ros.until_status('last torque sent', 'torque', since=since)  # all states are out of date
     with arm.feed(['elbow', 'stroke'], [q[3], q[2]]):
         ros.until(lambda: arm.torque() == expected, 'piston and elbow, measured alone')

@@ -82,7 +82,7 @@ def test_the_four_bar_takes_efforts_and_positions_of_its_motor(ros, started):
         rig.until(lambda s: s.position[0] > 1.0, 'the motor lifts the linkage')
     assert rig.states[-1].effort[0] == pytest.approx(held + 0.5) and is_closed(rig.states[-1])
     by_name = ros.publisher(JointState, 'joint_commands')
-    since = len(ros.diagnostics)
+    since = ros.mark()
     with Feed(by_name, joint_state(JOINTS, position=[0.7, 9.0, 9.0])):
         rig.until(
             lambda s: abs(s.position[0] - 0.7) < 1e-4 and abs(s.velocity[0]) < 1e-3, 'the servo'

@@ -152,7 +152,7 @@ def test_a_collision_stops_the_robot_once_if_that_is_its_reaction(rig):
     ids=['effort', 'velocity', 'names', 'nan', 'huge'],
 )
 def test_odd_states_are_rejected_and_the_node_continues(rig, message, text):
-    since, count = len(rig.ros.diagnostics), len(rig.torques)
+    since, count = rig.ros.mark(), len(rig.torques)
     with rig.feed(message):
         rig.ros.until_status(text, 'joint_states', since=since)
     assert np.isfinite([t.effort for t in rig.torques[count:]]).all()
@@ -174,7 +174,7 @@ def test_states_in_parts_are_put_together(rig):
 def test_silence_is_reported(rig):
     with rig.feed(rig.at_rest()):
         rig.settled((0.0, 0.0))
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.ros.until_status('no usable joint state', 'observer', since=since)
     with rig.feed(rig.at_rest()):
         rig.ros.until_status('no collision', 'observer', since=since)

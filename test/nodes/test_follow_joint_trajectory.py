@@ -433,7 +433,7 @@ def test_tolerances_of_the_parameters_hold_unless_a_goal_says_otherwise(rig):
 
 def test_tolerances_of_the_parameters_hold_for_the_topic_as_well(rig):
     rig.ros.set_parameter(NODE, 'constraints.trajectory', [0.1, 0.0])
-    seen = len(rig.ros.diagnostics)
+    seen = rig.ros.mark()
     rig.trajectories.publish(trajectory(point(1.5, GOAL)))
     status = rig.ros.until_status('from its path', 'trajectory', since=seen)
     assert 'shoulder' in status.message and status.level == b'\1'
@@ -507,7 +507,7 @@ def test_joints_of_several_dofs_are_not_for_this_action(rig):
 
 def test_without_states_a_goal_is_rejected(rig):
     rig.feed.message = None
-    rig.ros.until_status('last torque', 'torque', since=len(rig.ros.diagnostics))
+    rig.ros.until_status('last torque', 'torque', since=rig.ros.mark())
     assert not rig.send(point(1.0, GOAL)).accepted
     rig.ros.until_status('no usable state', 'goal')
 
@@ -603,7 +603,7 @@ def test_when_states_fail_and_the_motion_is_dropped_the_goal_says_why(rig):
     sent = rig.send(point(60.0, (1.5, -1.1)))
     rig.until_moving()
     rig.feed.message = None
-    seen = len(rig.ros.diagnostics)
+    seen = rig.ros.mark()
     rig.ros.until_status('last torque', 'torque', since=seen)
     rig.moving, rig.at = False, (-1.0, 1.0)  # moved away externally
     rig.feed.message = rig._state
@@ -616,7 +616,7 @@ def test_all_goals_are_resumed_after_a_short_gap_and_reached(groups):
     sent = [groups.send(point(6.0, GOAL[:1]), names=['shoulder']),
             groups.send(point(5.0, GOAL[1:]), names=['elbow'])]  # fmt: skip
     groups.until_moving()
-    seen = len(groups.ros.diagnostics)
+    seen = groups.ros.mark()
     groups.feed.message = None
     groups.ros.until_status('last torque', 'torque', since=seen)
     assert not any(each.done for each in sent)

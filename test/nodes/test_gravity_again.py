@@ -89,7 +89,7 @@ def test_hand_guiding_imu_payloads_and_markers_work_again_without_duplicates(man
             ('gravity_compensation/model_markers', [1, 0]),
         ):
             rig.ros.until(lambda n=name, e=ends: endpoints(rig, n) == e, f'one end of {name}')
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         rig.life.must(*AGAIN)
         rig.ros.spin(0.2)
         assert not rig.ros.status('Traceback', since=since)

@@ -129,7 +129,7 @@ def test_parts_of_the_state_from_two_publishers_make_one(rig):
 
 def test_an_unreported_joint_stops_the_torque_and_is_named(rig):
     rig.until_silent()
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     with rig.feed(['elbow'], position=(-0.4,)):
         rig.ros.until_status('no state of shoulder', 'joint_states', since=since)
         count = len(rig.by_name)
@@ -139,7 +139,7 @@ def test_an_unreported_joint_stops_the_torque_and_is_named(rig):
 
 def test_unknown_joints_are_reported_and_the_others_used(rig):
     names = ['wheel', 'shoulder', 'elbow', 'tool_mount']
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     with rig.feed(names, position=(7.0, *POSE, 0.0)):
         rig.until_torque(approx(POSE))
         rig.ros.until_status('unknown joints ignored: wheel', 'joint_states', since=since)
@@ -169,7 +169,7 @@ def test_unknown_joints_are_reported_and_the_others_used(rig):
 def test_bad_states_stop_the_torque_and_good_ones_bring_it_back(rig, state, text):
     with rig.feed(position=POSE) as feed:
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         feed.message = state
         rig.ros.until_status(text, 'joint_states', since=since)
         rig.ros.until_status('last torque sent: zero', 'torque', since=since)
@@ -188,7 +188,7 @@ def test_single_bad_states_among_good_ones_do_no_harm(ros):
         return bad if turns[0] % 5 == 0 else good
 
     with Feed(rig.states, take_turns):
-        since = len(ros.diagnostics)
+        since = ros.mark()
         ros.until_status(
             'position of joint', 'mixed/gravity_compensation: joint_states', since=since
         )
@@ -209,7 +209,7 @@ def test_states_without_velocity_or_effort_suffice(rig, missing):
 def test_a_silent_publisher_stops_the_torque_once(rig):
     with rig.feed(position=POSE) as feed:
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         feed.message = None
         rig.ros.until_status('no usable state for 0.1 s', 'joint_states', since=since)
         zero = {'shoulder': 0.0, 'elbow': 0.0}
@@ -218,13 +218,13 @@ def test_a_silent_publisher_stops_the_torque_once(rig):
         assert effort_by_name(rig.by_name[-1]) == zero
         feed.message = joint_state(position=POSE)
         rig.until_torque(approx(POSE), 'torque after the silence')
-        rig.ros.until_status('receiving', 'joint_states', since=len(rig.ros.diagnostics))
+        rig.ros.until_status('receiving', 'joint_states', since=rig.ros.mark())
 
 
 def test_late_states_are_dropped_and_a_new_time_line_is_accepted(rig):
     with rig.feed(position=POSE) as feed:
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         feed.offset = -1000.0
         rig.ros.until_status('time went back in several states', 'joint_states', since=since)
         rig.until_torque(approx(POSE), 'torque on the new time line')
@@ -242,7 +242,7 @@ def test_two_publishers_that_contradict_each_other_stop_the_torque(rig):
     other = rig.ros.publisher(JointState, 'joint_states')
     with rig.feed(position=POSE):
         rig.torque()
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         with Feed(other, joint_state(position=(1.5, 0.5))):
             rig.ros.until_status('two publishers publish contradictory states', since=since)
             rig.ros.until_status('last torque sent: zero', 'torque', since=since)
@@ -252,7 +252,7 @@ def test_two_publishers_that_contradict_each_other_stop_the_torque(rig):
 
 def test_two_publishers_that_agree_are_only_reported(rig):
     other = rig.ros.publisher(JointState, 'joint_states')
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     with rig.feed(position=POSE), Feed(other, joint_state(position=POSE)):
         rig.ros.until_status('2 publishers on /joint_states', 'joint_states', since=since)
         rig.until_torque(approx(POSE))

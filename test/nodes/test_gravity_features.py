@@ -136,7 +136,7 @@ def test_a_payload_on_another_link_makes_no_step_either(rig):
 )
 def test_payloads_that_make_no_sense_change_nothing(rig, message, text):
     publisher = rig.publisher(InertiaStamped, 'gravity_compensation/payload')
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     publisher.publish(message)
     rig.status(text, 'payload', since)
     assert np.allclose(rig.step(), holding())
@@ -180,7 +180,7 @@ def test_hand_guiding_is_the_law_of_the_page_and_fades_away(rig):
     law = HandGuiding(robot, GuidingSettings.for_robot(robot, stiffness=10.0, max_velocity=0.5))
     guiding = {'hand_guiding.stiffness': [10.0], 'hand_guiding.max_velocity': [0.5]}
     rig.must_set(payload_transition_time=0.0, **guiding)
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.step()
     assert switch(rig, True).success
     assert rig.parameters(['mode']) == {'mode': 'hand_guiding'}
@@ -239,7 +239,7 @@ def test_joints_that_are_not_commanded_are_measured_and_bend_the_torque_of_other
 
 
 def test_unmeasured_joints_are_named_with_the_cure(elbow_only):
-    since = len(elbow_only.ros.diagnostics)
+    since = elbow_only.ros.mark()
     # The watchdog is off, so an old state would do: another node, which has seen none.
     rig = Rig(elbow_only.ros, '/half', state_timeout=0.3)
     message = joint_state(('elbow',), (0.1,), (0.0,))
@@ -396,7 +396,7 @@ def nonsense():
 def test_an_impossible_imu_message_changes_nothing(imu_rig, number):
     message, text = nonsense()[number]
     publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
-    since = len(imu_rig.ros.diagnostics)
+    since = imu_rig.ros.mark()
     imu_rig.imu.publish(message)
     imu_rig.status(text, 'imu', since)
     for _ in range(20):
@@ -414,7 +414,7 @@ def test_a_rotating_imu_does_not_change_gravity(imu_rig):
 
 def test_a_silent_imu_is_reported_and_gravity_stays(imu_rig):
     publish_and_expect(imu_rig, orientation(0.25), tilted(0.25))
-    since = len(imu_rig.ros.diagnostics)
+    since = imu_rig.ros.mark()
     imu_rig.status('no usable message for 0.5 s: the last direction of gravity', 'imu', since)
     assert np.allclose(imu_rig.step(), tilted(0.25), rtol=1e-9)
 
@@ -512,7 +512,7 @@ def test_servos_get_targets_so_that_they_do_not_droop(ros):
     droop = arm.droop
     assert droop > 0.1 and np.abs(arm.simulator.v).max() < 1e-3
     # nothing is commanded before there is a target for every joint
-    since = len(ros.diagnostics)
+    since = ros.mark()
     with Feed(targets, joint_state(['elbow'], [arm.target[1]]), rate=10.0):
         ros.until(
             lambda: any(
@@ -540,7 +540,7 @@ def test_servos_get_targets_so_that_they_do_not_droop(ros):
         (joint_state(['wing'], [1.0]), 'names no commanded joint'),
         (joint_state(['elbow', 'elbow'], [1.0, 1.0]), 'given twice: elbow'),
     ):
-        since = len(ros.diagnostics)
+        since = ros.mark()
         targets.publish(message)
         ros.until_status(text, 'servos', since=since)
     ros.until(lambda: arm.is_at_rest() and arm.droop < 0.1 * droop, 'the target again')

@@ -266,7 +266,7 @@ NEAR = (0.35, -1.0)
 )
 def test_a_bad_trajectory_is_rejected_and_the_motion_before_it_continues(rig, message, text):
     before = list(rig.latest_desired().position)
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.trajectories.publish(message)
     # Diagnostics may repeat the rejection before this one.
     status = rig.ros.until_status(text, 'trajectory', since=since)
@@ -293,7 +293,7 @@ def test_parts_of_the_joints_suffice_if_that_is_allowed(rig):
 def test_silent_states_stop_the_torque_and_drop_the_trajectory(rig):
     rig.trajectories.publish(trajectory(point(20.0, (2.0, 2.0))))
     rig.ros.until(lambda: abs(rig.latest_desired().velocity[0]) > 1e-3, 'motion')
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.feed.message = None
     rig.ros.until_status('no usable state', 'joint_states', since=since)
     rig.ros.until_status('last torque sent: zero', 'torque', since=since)
@@ -307,7 +307,7 @@ def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(ri
     rig.configure(state_loss_policy='resume', max_state_gap=1000.0)
     rig.trajectories.publish(trajectory(point(10.0, (POSE[0] + 0.1, POSE[1] + 0.1))))
     rig.ros.until(lambda: abs(rig.latest_desired().velocity[0]) > 1e-3, 'motion')
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.feed.message = None
     rig.ros.until_status('last torque sent: zero', 'torque', since=since)
     count = len(rig.desired)
@@ -329,11 +329,11 @@ def test_after_a_short_gap_the_trajectory_is_resumed_and_ends_where_it_should(ri
 
 
 def test_gains_below_the_gradient_of_gravity_are_named_by_joint(rig):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.configure(kp=[1.0, 500.0], kd=[1.0])
     status = rig.ros.until_status('kp is below the gradient of gravity', 'gains', since=since)
     assert 'shoulder (kp 1' in status.message and 'elbow' not in status.message
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.configure(feedforward='gravity')
     rig.ros.until_status('no joint has too little stiffness', 'gains', since=since)
     rig.configure(feedforward='inverse_dynamics', kp=[500.0], kd=[1.0])
@@ -342,7 +342,7 @@ def test_gains_below_the_gradient_of_gravity_are_named_by_joint(rig):
 
 def test_a_trajectory_without_states_is_rejected(rig):
     rig.feed.message = None
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.ros.until_status('last torque sent', 'torque', since=since)
     rig.trajectories.publish(trajectory(point(1.0, NEAR)))
     rig.ros.until_status('there is no usable state', 'trajectory', since=since)
@@ -352,7 +352,7 @@ def test_a_trajectory_without_states_is_rejected(rig):
 def test_time_that_goes_back_drops_the_trajectory(rig):
     rig.trajectories.publish(trajectory(point(20.0, (2.0, 2.0))))
     rig.ros.until(lambda: abs(rig.latest_desired().velocity[0]) > 1e-3, 'motion')
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.feed.offset -= 1000.0
     rig.ros.until_status('the trajectory is dropped', 'trajectory', since=since)
     assert list(rig.latest_desired().position) == list(POSE)
@@ -362,7 +362,7 @@ def test_time_that_goes_back_drops_the_trajectory(rig):
 
 def test_velocities_that_are_not_sent_are_worked_out(rig):
     rig.configure(feedforward='none', feedback='pd', kp=[0.0], kd=[1.0])
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     begin = time.time()
 
     def moving():

@@ -73,7 +73,7 @@ class Sides:
 
     def until_both(self, ceiling=CEILING):
         """Wait until torques other than zero answer states, and are taken."""
-        since = len(self.ros.diagnostics)
+        since = self.ros.mark()
         torques, states = len(self.torques), len(self.states)
         self.ros.until(
             lambda: (
@@ -104,7 +104,7 @@ def test_the_torque_ends_when_the_simulator_is_killed_and_continues_with_the_nex
 ):
     ros = sides.ros
     ros.spin(moment)
-    since = len(ros.diagnostics)
+    since = ros.mark()
     kill(ros, sides.simulator)
     ros.until_status('last torque sent: zero', f'{sides.module}: torque', since=since)
 
@@ -124,7 +124,7 @@ def test_when_the_torque_node_is_killed_the_simulator_holds_and_the_next_one_tak
 ):
     ros = sides.ros
     ros.spin(moment)
-    since = len(ros.diagnostics)
+    since = ros.mark()
     kill(ros, sides.torque)
     ros.until_status('no command for', 'simulator: commands', since=since)
     later = sides.simulated_time() + 1.0

@@ -51,7 +51,7 @@ def test_torque_flows_in_the_state_active_alone(managed, module):
         rig.life.must('activate')
         assert rig.life.state() == ACTIVE
         rig.flows(HELD)
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         rig.life.must('deactivate')
         assert rig.life.state() == INACTIVE
         rig.ros.until(rig.silent, 'silence')
@@ -62,7 +62,7 @@ def test_torque_flows_in_the_state_active_alone(managed, module):
         rig.flows(HELD)
         rig.life.must('deactivate', 'cleanup')
         assert rig.life.state() == UNCONFIGURED
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         for subject in ('torque', 'joint_states'):  # which monitors would miss
             rig.ros.until_status('not configured', f'{rig.name[1:]}: {subject}', since=since)
         assert rig.silent()
@@ -117,7 +117,7 @@ def test_states_that_cease_are_reported_before_they_are_answered(managed):
     subject = f'{rig.name[1:]}: joint_states'
     for transitions in ((), (), ('activate', 'deactivate')):
         rig.life.must(*transitions)
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         with states_at(rig):
             rig.ros.until_status('receiving', subject, since=since)
         rig.ros.until_status('no usable state', subject, since=since)
@@ -230,7 +230,7 @@ def test_a_trajectory_does_not_outlast_deactivation(managed):
         rig.ros.until_status('trajectory', f'{rig.name[1:]}: trajectory')
         rig.ros.until(lambda: np.abs(rig.torques[-1].effort - HELD).max() > 1e-4, 'its torque')
         rig.life.must('deactivate')
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         trajectories.publish(trajectory((2.0, 0.0), 600))
         rig.ros.until_status('trajectory rejected', f'{rig.name[1:]}: trajectory', since=since)
         begin = time.time()  # earlier torques may come even now
@@ -280,7 +280,7 @@ def test_configure_takes_the_newest_description_that_has_come(managed):
     rig.life.must('activate')
     with states_at(rig):
         rig.flows(HELD)
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         publisher.publish(String(data=HEAVY_ARM))
         rig.ros.until_status(
             'arrived and is ignored', f'{rig.name[1:]}: robot_description', since=since

@@ -50,7 +50,7 @@ def test_a_deactivation_that_raises_ends_the_torque_and_starts_again(faulty):
     rig = faulty('deactivate', shutdown_command='gravity').bring(ACTIVE)
     with states_at(rig):
         rig.flows(HELD)
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         assert not rig.life.change('deactivate')
         text = 'deactivate failed: fault in deactivate'
         rig.ros.until_status(text, f'{rig.name[1:]}: lifecycle', since=since)
@@ -121,7 +121,7 @@ def test_the_feedforward_node_answers_trajectories_when_it_is_active(ros, feedfo
     pose = joint_state(position=POSE, effort=list(gravity_torque(POSE).values()))
 
     def rejected(text):
-        since = len(ros.diagnostics)
+        since = ros.mark()
         trajectories.publish(trajectory(POSE, POSE))
         ros.until_status(text, 'trajectory_feedforward: trajectory', since=since)
         return not out

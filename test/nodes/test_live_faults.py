@@ -28,7 +28,7 @@ def controller(ros):
 
 def request(arm, text, words=None):
     """Set faults, and wait until diagnostics show them or other words."""
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     result = arm.ros.set_parameters(arm.name, faults=text)[0]
     assert result.successful, result.reason
     return arm.ros.until_status(words or 'acting', 'faults', since=since)
@@ -222,7 +222,7 @@ def test_faults_act_without_lockstep_too(controller):
     until(rests, 'an arm at rest', lambda: None)
     status = request(arm, 'faults: [{fault: drop, value: 1.0, channel: state, duration: 0.2}]')
     assert status.level == WARN
-    arm.ros.until_status('none', 'faults', OK, since=len(arm.ros.diagnostics))
+    arm.ros.until_status('none', 'faults', OK, since=arm.ros.mark())
     assert arm.state()
 
 
@@ -255,7 +255,7 @@ def test_the_parameter_takes_faults_and_rejects_them_by_line_and_key(controller)
     arm.answer(arm.last, (40.0, 15.0))
     assert list(read(run(arm, 1, (40.0, 15.0))[-1]).effort) == [0.0, 15.0]
     arm.state()
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     assert put('', fault_seed=5).successful
     arm.ros.until_status('none', 'faults', since=since)
     arm.answer(arm.last, (40.0, 15.0))

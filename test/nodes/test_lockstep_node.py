@@ -94,7 +94,7 @@ def test_a_controller_that_never_answers_is_reported_and_the_state_is_sent_again
     arm.ros.until(lambda: copies.append(arm.take()) or any(copies), 'a copy of the state')
     assert stamp_of(next(filter(None, copies))) == waiting
     assert arm.stands_still(1.0)
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     arm.answer(waiting, (1.0, 0.0))  # late by the clock of the wall, and right
     effort = deserialize_message(arm.state(), JointState).effort
     assert list(effort) == [1.0, 0.0]  # no timeout_command has taken its place

@@ -49,7 +49,7 @@ class Rig:
             'lockstep_update_rate': 100,
             **parameters,
         }
-        self.since = len(ros.diagnostics)
+        self.since = ros.mark()
 
     def start_simulator(self):
         self.process = self.ros.start('simulator', self.parameters)
@@ -157,10 +157,10 @@ def test_a_manager_that_is_killed_is_replaced_where_the_robot_is(rig):
     arm.start_simulator()
     arm.start_manager()
     arm.until_moving(50)
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     arm.kill_manager()
     arm.ros.until_status('the robot is held', 'lockstep', WARN, since)
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     arm.start_manager()
     lines = arm.until_moving(50)[:50]
     held = {tuple(line[2]) for line in arm.cycles() if not line[3] and line[2]}

@@ -188,7 +188,7 @@ def test_many_changes_are_shown_a_few_times_a_second(rig):
     with states_at(rig):
         count = len(rig.torques)
         rig.ros.until(lambda: len(rig.torques) > count, 'a torque')
-        shown, begin = len(rig.ros.diagnostics), time.monotonic()
+        shown, begin = rig.ros.mark(), time.monotonic()
         with Repeat(rig.trajectories, [trajectory_bytes(1, reach=0.0)], 1000.0) as flood:
             rig.ros.until(lambda: flood.sent > 500, 'trajectories')
         rig.ros.until_status('trajectory of 1 points', 'trajectory', since=shown)

@@ -51,7 +51,7 @@ class Rig:
     def resting_error(self, motion):
         """Return the greatest error from `SETTLING` after the end of a motion on [rad or m]."""
         goal, duration = motion.positions[-1], motion.end_time
-        since = len(self._ros.diagnostics)
+        since = self._ros.mark()
         point = JointTrajectoryPoint(
             positions=goal.tolist(),
             velocities=[0.0] * self._robot.nv,

@@ -303,7 +303,7 @@ def test_a_trajectory_without_bounds_never_leaves_a_torque_standing(commanding, 
         (float('inf'), 0.0),
         (1e200, -1e200),
     ):
-        since, count = len(rig.ros.diagnostics), len(rig.torques)
+        since, count = rig.ros.mark(), len(rig.torques)
         with states_at(rig, POSES[0]):
             rig.ros.until(lambda n=count: len(rig.torques) > n + 20, 'torques')
             trajectories.publish(trajectory(position))

@@ -88,7 +88,7 @@ def test_after_a_time_beyond_all_bounds_the_last_command_still_comes(rig):
         rig.ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
         rig.must_set(payload_link='tool', payload_mass=0.1)
         assert rig.parameters(['payload_mass']) == {'payload_mass': 0.1}
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         rig.ros.until_status('last torque sent', since=since)
 
 
@@ -181,7 +181,7 @@ def test_garbage_for_a_robot_description_is_rejected_and_the_next_good_one_taken
         '<robot name="' + LONG + '"><link name="' + LONG + '"/></robot>',
         '',
     ):
-        since = len(ros.diagnostics)
+        since = ros.mark()
         descriptions.publish(String(data=text))
         status = ros.until_status('cannot be used', 'robot_description', since=since)
         assert len(status.message) <= 1200

@@ -32,6 +32,7 @@ def start(ros):
     started = []
 
     def start_node(parameters=None, arguments=()):
+        ros.mark()
         ros.diagnostics.clear()
         started.append(ros.start('gravity_compensation', parameters, arguments))
         return started[-1]
@@ -99,6 +100,7 @@ def test_bad_descriptions_are_reported_and_a_good_one_on_the_topic_is_taken(
 ):
     start()
     for text, part in BAD.items():
+        ros.mark()
         ros.diagnostics.clear()
         description.publish(String(data=text))
         status = ros.until_status('topic robot_description', 'robot_description', ERROR)
@@ -248,6 +250,7 @@ def test_topics_and_names_can_be_remapped(ros, start):
 
 
 def test_a_simulator_waits_for_its_robot_too(ros, description):
+    ros.mark()
     ros.diagnostics.clear()
     process = ros.start(
         'simulator', {'timestep': 0.002}, ['-r', '__node:=arm', '-r', '__ns:=/sim']

@@ -77,7 +77,7 @@ def start_up_time(ros):
     for module in NODES:
         process = NodeProcess(ros.folder, ros.domain, module, parameters(module))
         until_handled(process)
-        begin, since = time.monotonic(), len(ros.diagnostics)
+        begin, since = time.monotonic(), ros.mark()
         ros.until(
             lambda m=module, s=since: any(d.name.startswith(m) for d in ros.diagnostics[s:]),
             'diagnostics',

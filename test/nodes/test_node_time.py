@@ -249,7 +249,7 @@ def test_after_a_gap_the_trajectory_is_resumed_or_dropped_without_a_leap(ros, po
     follower.begin()
     ros.until(lambda: follower.step() or np.abs(follower.position - POSE).max() > 0.3, 'motion')
     name = f'gap_{policy}/inverse_dynamics: torque'
-    ros.until_status('last torque sent', name, since=len(ros.diagnostics))
+    ros.until_status('last torque sent', name, since=ros.mark())
     left = follower.position  # by now also what was under way has come
     follower.stamp = max(follower.stamp, time.time_ns())
     if policy == 'resume':
@@ -287,7 +287,7 @@ def test_parts_of_a_state_may_come_from_different_clocks(follower, apart):
             follower.ros.executor.spin_once(timeout_sec=0.001)
         follower.ros.until(lambda: len(follower.desired) > count, 'answer to a state')
 
-    since = len(follower.ros.diagnostics)
+    since = follower.ros.mark()
     follower.ros.until(lambda: step() or np.abs(follower.position - GOAL).max() < 1e-3, 'the goal')
     assert follower.largest_jump() < SPEED * STEP
     reported = [s.message for s in follower.ros.diagnostics[since:]]
@@ -307,12 +307,12 @@ def test_a_state_far_outside_the_limits_of_a_joint_is_not_used(ros, module, marg
     )
     with states_at(rig, (3.0 + 0.9 * margin, 0.0)):
         ros.until(lambda: len(rig.torques) > 5, 'torques just outside')
-    since = len(ros.diagnostics)
+    since = ros.mark()
     with states_at(rig, (3.0 + 1.1 * margin + 1e-6, 0.0)):
         status = ros.until_status('above its upper limit 3', 'joint_states', since=since)
         assert "'shoulder'" in status.message
         ros.until(lambda: not rig.torques[-1].effort.any(), 'the last command')
-    since = len(ros.diagnostics)
+    since = ros.mark()
     with states_at(rig, (np.degrees(1.0), 0.0)):
         ros.until_status('degrees', 'joint_states', since=since)
     rig.process.stop()

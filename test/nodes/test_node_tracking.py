@@ -63,7 +63,7 @@ def worst_error(arm, since):
 
 def begin(arm, *points):
     """Send a trajectory; return how many diagnostics came before it was followed."""
-    seen = len(arm.diagnostics)
+    seen = arm.mark()
     arm.trajectories.publish(trajectory(*points, names=arm.names))
     arm.until_status(f'trajectory of {len(points)} points', 'trajectory', since=seen)
     return len(arm.diagnostics)  # until then, that before it may have been reported as done
@@ -130,12 +130,12 @@ def test_the_arm_is_held_when_the_controller_ends(arm):
     for process in list(arm.processes):
         assert process.stop() == 0
         arm.processes.remove(process)
-    since = len(arm.diagnostics)
+    since = arm.mark()
     robot = {'robot_description_file': URDF}
     arm.start('simulator', {**robot, 'initial_positions': START, 'real_time_factor': 0.4})
     controller = arm.start('inverse_dynamics', {**robot, 'use_sim_time': True, **PD})
     arm.until_status('receiving', 'commands', since=since)
-    since = len(arm.diagnostics)
+    since = arm.mark()
     assert controller.stop() == 0
     arm.until_status('no command for', 'commands', since=since)
     arm.until(lambda: max(map(abs, arm.states[-1].velocity)) < 1e-3, 'the arm at rest')

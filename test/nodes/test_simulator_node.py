@@ -121,7 +121,7 @@ def test_silence_after_position_commands_is_reported_and_the_position_is_held(ri
     def level_of_silence():
         with Feed(rig.by_name, joint_state(position=[0.7, -0.4])):
             rig.ros.until(lambda: abs(rig.states[-1].position[0] - 0.7) < 1e-3, 'the position')
-            since = len(rig.ros.diagnostics)
+            since = rig.ros.mark()
             rig.ros.spin(0.3)
         return rig.ros.until_status('command timeout after 0.3 s', 'commands', since=since).level
 
@@ -162,7 +162,7 @@ def test_silent_controllers_are_replaced_by_holding(rig):
     ],
 )
 def test_a_bad_command_by_name_is_reported_and_the_arm_stays_held(rig, message, text):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.by_name.publish(message)
     rig.ros.until_status(text, 'commands', since=since)
     state = rig.state()
@@ -181,7 +181,7 @@ def test_nan_by_name_is_ignored_without_a_warning(rig):
         joint_state(effort=[math.nan, math.nan]),
         joint_state(position=[math.nan, math.nan], velocity=[math.nan, math.nan]),
     ):
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         with Feed(rig.by_name, message):
             rig.ros.until_status('NaN is not a command', 'commands', level=OK, since=since)
         assert list(rig.state().position) == START
@@ -197,7 +197,7 @@ def test_nan_by_name_is_ignored_without_a_warning(rig):
     ],
 )
 def test_a_bad_command_by_order_is_reported_and_the_arm_stays_held(rig, values, text):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.by_order.publish(efforts(*values))
     rig.ros.until_status(text, 'commands', since=since)
     assert list(rig.state().position) == START
@@ -221,7 +221,7 @@ def test_a_best_effort_commander_is_reported(rig):
 
 
 def test_a_pause_is_not_an_over_run(rig):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     for _ in range(4):  # about a second each, at any phase of the diagnostics
         rig.pause(True)
         rig.ros.spin(0.55)
@@ -303,7 +303,7 @@ def test_a_bad_wrench_is_reported(rig, frame, force, text):
     message = WrenchStamped()
     message.header.frame_id = frame
     message.wrench.force.x = force
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.wrench.publish(message)
     rig.ros.until_status(text, 'external_wrench', since=since)
 

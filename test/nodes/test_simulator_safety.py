@@ -208,7 +208,7 @@ def test_long_steps_end_by_pause_and_reset_and_say_so(stepping, by):
 def test_parameters_and_diagnostics_work_during_long_steps(stepping):
     rig, answer = stepping
     rig.ros.set_parameter(rig.name, 'real_time_factor', 2.0)
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.ros.until(lambda: len(rig.ros.diagnostics) > since + 3, 'diagnostics')
     assert not answer.done()
 
@@ -264,7 +264,7 @@ def wrench(link, x=0.0, torque=0.0):
     ids=lambda x: repr(x)[:12],
 )
 def test_a_bad_wrench_is_rejected_by_name_and_time_continues(rig, message, text):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.wrench.publish(message)
     status = rig.until_reported(text, 'external_wrench', since)
     assert 'wrench rejected' in status.message and len(status.message) < 1000
@@ -272,7 +272,7 @@ def test_a_bad_wrench_is_rejected_by_name_and_time_continues(rig, message, text)
 
 
 def test_too_many_wrenches_are_rejected_and_time_continues(rig):
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     for k in range(LINKS):
         rig.wrench.publish(wrench(f'link_{k}', 1e-3))
         rig.ros.spin(0.005)
@@ -329,12 +329,12 @@ def test_a_finite_command_that_overflows_is_rejected_and_time_continues(another)
         (joint_state(NAMES, position=[1e308, 0.0]), 'position'),
         (joint_state(NAMES, velocity=[0.0, -1e308]), 'velocity'),
     ):
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         rig.by_name.publish(message)
         # By its own words: the rejection before may be reported again.
         rig.until_reported(f'command rejected: a value of {what} is', 'commands', since)
         until_time_passes(rig)
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.by_order.publish(efforts(1e308, -1e308))
     rig.until_reported('command rejected', 'commands', since)
     until_time_passes(rig)
@@ -373,7 +373,7 @@ def test_names_invented_without_end_do_not_hold_time_up(rig):
         return large_command(['elbow', *(f'n{k}_{i}' for i in range(5))])
 
     messages = [invented() for _ in range(5000)]
-    since, count = len(rig.ros.diagnostics), len(rig.states)
+    since, count = rig.ros.mark(), len(rig.states)
     name = f'{rig.name[1:]}: simulation'
 
     def goes_on():
@@ -406,7 +406,7 @@ def test_a_failed_simulation_names_a_service_that_cures_it(another):
     rig = another({'robot_description': NO_INERTIA_AT_ZERO, 'initial_positions': [0.0, 0.0]})
     for _ in range(2):  # it helps as often as it is needed
         until_time_passes(rig)
-        since = len(rig.ros.diagnostics)
+        since = rig.ros.mark()
         rig.by_name.publish(joint_state(['turn', 'slide'], effort=[1.0, 0.0]))
         reports = rig.until_reported('dynamics', 'simulation', since)
         advice = 'Call ~/reset, then ~/pause with data: false'
@@ -475,7 +475,7 @@ def test_controllers_for_different_joints_do_not_conflict(another):
     heard = both[0].torques  # those of both, who have one topic
     rig.ros.until(lambda: len({x.names for x in heard}) == 2, 'torques of both')
     rig.ros.spin(2.5)  # a check each second, with torques of both each time
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.ros.spin(2.5)
     reports = [
         s for s in rig.ros.diagnostics[since:] if s.name == f'{rig.name[1:]}: publisher_conflict'
@@ -545,7 +545,7 @@ def test_a_slow_or_paused_simulation_does_not_stop_the_torque(another):
 def test_endless_names_are_shortened_wherever_they_are_reported(another):
     text = re.sub('"two_link"', f'"{LONG}"', TWO_LINK_ARM)
     rig = another({'robot_description': text})
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     for _ in range(3):
         rig.by_name.publish(joint_state([LONG, 'elbow'], effort=[0.0, 0.0]))
         rig.by_name.publish(joint_state([LONG], effort=[0.0]))

@@ -38,6 +38,7 @@ def start(ros):
     started = []
 
     def start_simulator(parameters, robot=TWO_LINK_ARM):
+        ros.mark()
         ros.diagnostics.clear()
         started.append(ros.start('simulator', {'robot_description': robot, **parameters}))
         states = ros.listen(JointState, 'joint_states', reliable(1))

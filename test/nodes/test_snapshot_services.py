@@ -96,7 +96,7 @@ def restore(arm, name='a', good=True):
 
 
 def faults(arm, text, words):
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     set_parameter(arm, faults=text)
     arm.ros.until_status(words, 'faults', since=since)
 
@@ -153,7 +153,7 @@ def test_a_snapshot_without_faults_ends_faults(controller):
     first, _ = run(arm, 50)
     hold(arm)
     faults(arm, 'faults: [{fault: power_cut}, {fault: position_bias, value: 0.5}]', 'power_cut')
-    since = len(arm.ros.diagnostics)
+    since = arm.ros.mark()
     restore(arm)
     arm.ros.until_status('none', 'faults', since=since)
     assert run(arm, 50)[0] == first
@@ -247,7 +247,7 @@ def test_impossible_requests_are_reported_and_the_node_continues(controller, tmp
         ('foreign', 'foreign.npz is truncated, damaged, or not a snapshot'),
         ('strange', 'with other inertias'),
     ):
-        since = len(arm.ros.diagnostics)
+        since = arm.ros.mark()
         assert words in restore(arm, name, good=False)
         status = arm.ros.until_status(words.split(str(folder))[0], 'snapshots', since=since)
         assert status.level == ERROR

@@ -119,7 +119,7 @@ def test_a_joint_that_is_far_too_fast_ends_the_torque_until_it_is_acknowledged(
     rig = start(module, overspeed_factor=1.5, timeout_command=command)
     pose = (0.3, -1.1)
     rig.answer(pose, (7.4, -7.4))  # within the limit times the factor
-    since, count = len(rig.ros.diagnostics), len(rig.torques)
+    since, count = rig.ros.mark(), len(rig.torques)
     with states_at(rig, pose, (0.0, -7.6)):
         status = rig.ros.until_status('the torque is off', 'speed', since=since)
     assert "'elbow' moves at -7.6" in status.message and status.level == b'\x02'

@@ -126,7 +126,7 @@ def test_a_pushed_tool_yields_by_the_push_over_the_stiffness(arm, force, torque)
 
 def test_in_free_motion_the_tool_follows_the_trajectory(arm):
     for goal in (GOAL, START):
-        since = len(arm.diagnostics)
+        since = arm.mark()
         arm.trajectories.publish(trajectory(point(1.5, goal), names=arm.robot.joint_names))
         arm.until_status('trajectory done', 'trajectory', since=since)
         q, _ = rest(arm, 2.0)

@@ -171,7 +171,7 @@ def test_from_velocity_to_nan_the_velocity_times_out_only_with_the_messages(rig)
 def test_death_in_position_mode_is_reported_and_a_new_manager_continues(rig):
     rig.claim(position=(0.4, -0.4), effort=(0.0, 0.0), velocity=(0.0, 0.0))
     rig.until_at(0.4, -0.4)
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     rig.kill()
     rig.ros.until_status('command timeout after 0.3 s', 'commands', level=WARN, since=since)
     rig.until_at(0.4, -0.4)
@@ -210,6 +210,6 @@ def test_time_that_is_lost_is_not_made_good_while_a_manager_follows_the_clock(ri
         time.sleep(0.05)
         rig.simulator.process.send_signal(signal.SIGCONT)
         rig.ros.spin(0.5)  # in which 0.05 s would be made good
-    since = len(rig.ros.diagnostics)
+    since = rig.ros.mark()
     (after,) = rig.ros.until(lambda: lost(since), 'the time lost')
     assert after - before > 8 * 0.045

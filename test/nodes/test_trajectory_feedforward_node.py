@@ -44,7 +44,7 @@ class Rig:
 
     def rejected(self, message, text):
         """Whether a trajectory is rejected with a text, and nothing published."""
-        count, since = len(self.out), len(self.ros.diagnostics)
+        count, since = len(self.out), self.ros.mark()
         self.trajectories.publish(message)
         self.ros.until_status(text, 'trajectory', since=since)
         assert len(self.out) == count
@@ -112,7 +112,7 @@ def test_omitted_joints_are_at_the_measured_positions(rig, arm):
     with Feed(rig.states, joint_state(position=(0.7, 0.0))):
 
         def answered():  # once the state is known
-            count, since = len(rig.out), len(rig.ros.diagnostics)
+            count, since = len(rig.out), rig.ros.mark()
             rig.trajectories.publish(alone)
             rig.ros.until(
                 lambda: rig.out[count:] or rig.ros.status('shoulder', 'trajectory', since=since),

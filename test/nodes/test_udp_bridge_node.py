@@ -124,7 +124,7 @@ class Rig:
         )
 
     def until_reported(self, text, subject='controller'):
-        self.ros.until_status(text, subject, since=len(self.ros.diagnostics))
+        self.ros.until_status(text, subject, since=self.ros.mark())
 
 
 @pytest.fixture(scope='module')
@@ -210,7 +210,7 @@ def test_bad_responses_are_dropped_and_reported_and_the_node_continues(rig, answ
         rig.until_reported('no usable answer for 1 s')
         # States go on: the status is visible later as well.
         rig.ros.spin(0.3)
-        status = rig.ros.until_status('', 'controller', since=len(rig.ros.diagnostics))
+        status = rig.ros.until_status('', 'controller', since=rig.ros.mark())
         assert status.level == DiagnosticStatus.ERROR
         assert 'no usable answer for 1 s' in status.message and text in status.message
         # Zero is what the timeout ends with; of the bad ones there is nothing.
@@ -238,7 +238,7 @@ def test_answers_that_come_twice_or_late_are_omitted(rig):
         rig.ros.until(lambda: len(rig.commands) > since + 50, 'more torques')
         # Zero: a busy machine may keep the program from answering in time.
         assert {tuple(c.effort) for c in rig.commands[since:]} - {(0.0, 0.0)} == {(4.0, 1.0)}
-        status = rig.ros.until_status('', 'torque', since=len(rig.ros.diagnostics))
+        status = rig.ros.until_status('', 'torque', since=rig.ros.mark())
         values = {each.key: each.value for each in status.values}
         assert int(values['packets_late']) > 50 and int(values['packets_foreign']) > 10
         assert int(values['packets_answered']) <= int(values['packets_sent'])
@@ -246,7 +246,7 @@ def test_answers_that_come_twice_or_late_are_omitted(rig):
 
 def test_without_the_program_nothing_is_sent_and_it_may_come_later(rig):
     def asked():
-        status = rig.ros.until_status('', 'torque', since=len(rig.ros.diagnostics))
+        status = rig.ros.until_status('', 'torque', since=rig.ros.mark())
         return int({each.key: each.value for each in status.values}['packets_sent'])
 
     with Feed(rig.states, rig.state(), rate=50.0):
