@@ -22,17 +22,22 @@ ROOT = Path(__file__).resolve().parents[2]
 # Answers as configured: a controller in another language would not look different.
 CONTROLLER = """
 import sys
+import time
 import rclpy
 from sensor_msgs.msg import JointState
 
-kind, count = sys.argv[1], 0
+kind, count, before = sys.argv[1], 0, 0
 rclpy.init()
 node = rclpy.create_node('under_test')
 out = node.create_publisher(JointState, 'joint_commands', 10)
 
 def on_state(state):
-    global count
+    global count, before
     count += 1
+    if state.header.stamp.sec < 2 and state.header.stamp.nanosec >= 900_000_000:
+        before += 1
+        if kind == 'pauses' and before == 50:
+            time.sleep(0.3)
     if kind == 'silent' or (kind == 'ends' and count > 300):
         if kind == 'ends':
             print('no more power', flush=True)
@@ -40,6 +45,8 @@ def on_state(state):
         return
     names = list(state.name)
     efforts = [20.0 * (0.3 - q) - 2.0 * v for q, v in zip(state.position, state.velocity)]
+    if kind in ('counts', 'pauses'):
+        efforts[0] += 1e-3 * before
     if kind == 'reversed':
         names, efforts = names[::-1], efforts[::-1]
     if kind == 'partial':
@@ -57,7 +64,7 @@ def on_state(state):
         answer.header.stamp.sec -= 1
         out.publish(answer)  # nor does a late one
 
-node.create_subscription(JointState, 'joint_states', on_state, 10)
+node.create_subscription(JointState, 'joint_states', on_state, 1)
 rclpy.spin(node)
 """
 
@@ -135,6 +142,12 @@ def test_a_process_gives_identical_bits_for_any_order_of_joints_and_number_of_an
     numbers = [each for _, _, each in results]
     assert numbers[0]['steps'] == 400 and numbers[0]['largest_torque'] > 0.1
     assert len({each['digest'] for each in numbers}) == 1
+
+
+def test_a_pause_of_the_controller_before_time_0_costs_it_no_state(run):
+    results = [run(run.words(kind)) for kind in ('counts', 'pauses')]
+    assert [code for code, _, _ in results] == [0, 0], results
+    assert len({numbers['digest'] for _, _, numbers in results}) == 1
 
 
 def test_answers_in_order_need_no_stamp_and_the_run_is_the_same_bitwise(run):

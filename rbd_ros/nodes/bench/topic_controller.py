@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 from time import monotonic, sleep
-from typing import Any, Callable, Dict, Iterator, Optional, Sequence
+from typing import Any, Callable, Dict, Iterable, Iterator, Optional, Sequence
 
 from lifecycle_msgs.msg import Transition
 from lifecycle_msgs.srv import ChangeState, GetState
@@ -177,9 +177,9 @@ class TopicController:
             while monotonic() - begin < settling:
                 stamp += CONTACT_STEP
                 self._held(stamp)
-        # A constant number of steps, so that the duration of the above has no effect.
-        for k in range(STEPS_BEFORE, 0, -1):
-            self._held(BEGIN - k * round(self._scenario.timestep * NANOSECONDS))
+        # A constant number of answered states, so that the duration of the above has no effect.
+        period = round(self._scenario.timestep * NANOSECONDS)
+        self._answered(range(BEGIN - STEPS_BEFORE * period, BEGIN, period))
 
     def _connect_in_order(self, timeout: float) -> None:
         """Connect with states that are one whole period apart.
@@ -205,14 +205,7 @@ class TopicController:
             self._pass(stamps, settling, lambda: False)
         sleep(SETTLING_TIME)
         self._paced = False
-        for stamp in stamps:
-            if (
-                self._exchange(
-                    stamp, self._scenario.start, self._rest, self._scenario.response_timeout
-                )
-                is None
-            ):
-                raise ControllerFailure(self._silence(stamp, self._scenario.response_timeout))
+        self._answered(stamps)
 
     def _pass(self, stamps: Iterator[int], seconds: float, done: Callable[[], Any]) -> bool:
         """Advance time at the pace of real time until a future is done; return whether it is."""
@@ -221,13 +214,23 @@ class TopicController:
             if monotonic() > end:
                 return False
             next_at = monotonic() + PACE
-            self._exchange(next(stamps), self._scenario.start, self._rest, PACE)
+            self._held(next(stamps), PACE)
             sleep(max(next_at - monotonic(), 0.0))
         return True
 
-    def _held(self, stamp: int) -> Optional[np.ndarray]:
+    def _held(self, stamp: int, timeout: float = FIRST_CONTACT) -> Optional[np.ndarray]:
         """Send the initial state to the controller; return its answer, None if there is none."""
-        return self._exchange(stamp, self._scenario.start, self._rest, FIRST_CONTACT)
+        return self._exchange(stamp, self._scenario.start, self._rest, timeout)
+
+    def _answered(self, stamps: Iterable[int]) -> None:
+        """Send the initial state with each stamp.
+
+        :raises ControllerFailure: if one is not answered within the response timeout
+        """
+        timeout = self._scenario.response_timeout
+        for stamp in stamps:
+            if self._held(stamp, timeout) is None:
+                raise ControllerFailure(self._silence(stamp, timeout))
 
     def _trajectory(self) -> TrajectoryMessage:
         """Return the trajectory that begins at time 0."""
