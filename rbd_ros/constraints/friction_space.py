@@ -86,7 +86,7 @@ class FrictionSpace(NamedTuple):
     :param x: scaled forces: the start, then the result
     :param u: scaled velocities A x + b
     :param best: the best forces so far
-    :param saved: a solution to return to if the search for another one fails
+    :param center: forces from which compliance pulls away nothing (friction_newton.py)
     :param slip: sliding velocity per friction force of each contact, for the next sweep
     :param report: residual and other figures, see above
     :param w: unknown of each force in Newton's method (friction_newton.py)
@@ -115,7 +115,7 @@ class FrictionSpace(NamedTuple):
     x: FloatArray = floats('N')
     u: FloatArray = floats('N')
     best: FloatArray = floats('N')
-    saved: FloatArray = floats('N')
+    center: FloatArray = floats('N')
     slip: FloatArray = floats('n')
     report: FloatArray = floats(6)
     w: FloatArray = floats('N')
@@ -474,3 +474,12 @@ def unscale_forces(space: FrictionSpace) -> None:
     """Replace the scaled forces x by forces."""
     for i in range(size_of(space)):
         space.x[i] *= space.scale[i]
+
+
+@compiled
+def iterations_left(space: FrictionSpace, requested: int, limit: int) -> int:
+    """Return how many of the requested iterations are left.
+
+    :param limit: maximum number of sweeps and Newton steps together
+    """
+    return min(requested, limit - int(space.report[SWEEPS] + space.report[NEWTON_STEPS]))

@@ -77,8 +77,8 @@ HALVES, DECREASE, GROWTH = 4, 0.1, 0.95
 def newton(space: FrictionSpace, compliance: float, limit: int, start: float) -> bool:
     """Attempt to solve from the present forces and velocities; return whether it is solved.
 
-    :param compliance: compliance of each force, by which redundant contacts share a load; zero for
-        the problem itself
+    :param compliance: compliance of each force beyond `center`, by which redundant contacts share
+        a load; zero for the problem itself
     :param limit: maximum number of steps
     :param start: compliance of the first step per |f|; zero near a solution
     """
@@ -93,10 +93,9 @@ def newton(space: FrictionSpace, compliance: float, limit: int, start: float) ->
     for _ in range(limit):
         # Compliant contacts are judged by |f|, rigid ones by the residual, which saves the best.
         now = size if compliance > 0.0 else residual(space)
-        if compliance > 0.0 and now <= space.report[TOLERANCE]:
-            return True
-        if compliance == 0.0 and is_small(space, now):
-            polish(space, t, now)
+        if is_small(space, now):
+            if compliance == 0.0:
+                polish(space, t, now)
             return True
         since += 1
         if now < goal:
@@ -116,6 +115,8 @@ def newton(space: FrictionSpace, compliance: float, limit: int, start: float) ->
         size, before = found, size
         if length == 1.0:
             damping = max(RELAXED * damping, least)
+            if compliance > 0.0:
+                damping = max(min(damping, start * size), least)
         elif length == 0.0:
             damping = min(TIGHTENED * damping, MOST)
     if compliance == 0.0:
@@ -156,7 +157,7 @@ def search(
     """Move until |f| falls or hardly grows; return the step length, and |f| there.
 
     :param t: unit of compliance
-    :param compliance: compliance of each force
+    :param compliance: see `newton`
     :param size: |f| now
     :param before: |f| before the last step
     """
@@ -195,7 +196,7 @@ def evaluate(space: FrictionSpace, t: float, compliance: float) -> float:
     """Compute forces, velocities and -f; return |f|.
 
     :param t: unit of compliance
-    :param compliance: compliance of each force
+    :param compliance: see `newton`
     """
     w, x, contacts, rows = space.w, space.x, space.sizes[CONTACTS], space.sizes[ROWS]
     for c in range(contacts):
@@ -214,7 +215,7 @@ def evaluate(space: FrictionSpace, t: float, compliance: float) -> float:
     refresh(space)
     total = 0.0
     for i in range(size_of(space)):
-        rest = t * (x[i] - w[i]) - compliance * x[i] - space.u[i]
+        rest = t * (x[i] - w[i]) - compliance * (x[i] - space.center[i]) - space.u[i]
         if i < 3 * contacts and space.A[i - i % 3, i - i % 3] <= IMMOVABLE:
             # No force moves this contact.
             rest = 0.0

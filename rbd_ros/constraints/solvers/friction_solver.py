@@ -12,13 +12,13 @@ from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FrictionSpace,
     is_solved,
-    NEWTON_STEPS,
+    iterations_left,
     refresh,
     return_to_best,
     size_of,
-    SWEEPS,
     TOLERANCE,
 )
+from rbd_ros.constraints.solvers.friction_load_sharing import share_load
 from rbd_ros.constraints.solvers.friction_newton import clear, FAR, newton
 from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 
@@ -31,12 +31,6 @@ FEW_STEPS, FIRST_STEPS, MORE_STEPS = 20, 100, 300
 #: Number of sweeps between attempts; the last ones double each time.
 FEW_SWEEPS = 10
 
-#: Compliance by which redundant contacts share a load, relative to the bodies' mobility.
-COMPLIANCE = 1e-5
-
-#: Maximum number of Newton steps with this compliance.
-SHARED_STEPS = 20
-
 
 @compiled
 def solve_friction_space(space: FrictionSpace, method: int, limit: int, tolerance: float) -> bool:
@@ -48,13 +42,25 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
     :param limit: maximum number of sweeps and Newton steps together
     :param tolerance: see `solve_friction`
     """
-    report = space.report
-    for k in range(len(report)):
-        report[k] = 0.0
-    # Forget the best forces of the previous problem.
-    report[BEST], report[TOLERANCE] = math.inf, tolerance
+    begin_report(space, tolerance)
     if is_solved(space):
         return True
+    solved: bool = search_solution(space, method, limit)
+    return solved
+
+
+@compiled
+def begin_report(space: FrictionSpace, tolerance: float) -> None:
+    """Clear the report, which forgets the best forces of the previous problem."""
+    for k in range(len(space.report)):
+        space.report[k] = 0.0
+    space.report[BEST], space.report[TOLERANCE] = math.inf, tolerance
+
+
+@compiled
+def search_solution(space: FrictionSpace, method: int, limit: int) -> bool:
+    """Search for a solution from forces that are none; see `solve_friction_space`."""
+    report = space.report
     solved: bool
     if method == SWEEPS_ALONE:
         solved = sweep_until(space, limit)
@@ -84,12 +90,28 @@ def solve_friction_space(space: FrictionSpace, method: int, limit: int, toleranc
 
 
 @compiled
-def iterations_left(space: FrictionSpace, requested: int, limit: int) -> int:
-    """Return how many of the requested iterations are left.
+def solve_redundant(space: FrictionSpace, limit: int, tolerance: float) -> bool:
+    """Solve for the smallest forces; return whether the forces are a solution in the end.
+
+    The start is kept if it is a solution, and forces near it where all contacts stick. If no
+    smallest forces are found, any are.
 
     :param limit: maximum number of sweeps and Newton steps together
+    :param tolerance: see `solve_friction`
     """
-    return min(requested, limit - int(space.report[SWEEPS] + space.report[NEWTON_STEPS]))
+    begin_report(space, tolerance)
+    if is_solved(space):
+        return True
+    if not any_slides(space):
+        if newton(space, 0.0, iterations_left(space, FEW_STEPS, limit), 0.0):
+            if not any_slides(space):
+                return True
+    if share_load(space, limit):
+        return True
+    # From there, without the best forces so far, which may be a dead end.
+    space.report[BEST] = math.inf
+    solved: bool = search_solution(space, COMBINED, limit)
+    return solved
 
 
 @compiled
@@ -101,28 +123,6 @@ def any_slides(space: FrictionSpace) -> bool:
         if x[i] > 0.0 and friction >= (1.0 - 1e-9) * x[i]:
             return True
     return False
-
-
-@compiled
-def prefer_sticking(space: FrictionSpace, method: int, limit: int, tolerance: float) -> None:
-    """Replace a solution with sliding contacts by that of the smallest forces.
-
-    Redundant rigid contacts can share a load in many ways, and with some of them a body slides
-    that others hold: a body pinched between two faces turns about a line if two points carry all
-    force. With a little compliance the load sharing is unique for any start; from there Newton's
-    method changes forces as little as it must. So contacts that can stick do stick.
-
-    :param method: see `solve_friction_space`
-    :param limit: see `solve_friction_space`
-    :param tolerance: see `solve_friction_space`
-    """
-    for i in range(size_of(space)):
-        space.saved[i] = space.x[i]
-    shared = newton(space, COMPLIANCE, min(SHARED_STEPS, limit), 0.0)
-    if not (shared and solve_friction_space(space, method, limit, tolerance)):
-        for i in range(size_of(space)):
-            space.x[i] = space.saved[i]
-        is_solved(space)
 
 
 @entry_point

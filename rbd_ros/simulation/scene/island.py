@@ -23,10 +23,9 @@ from rbd_ros.constraints.friction_space import (
     scale_space,
 )
 from rbd_ros.constraints.solvers.friction_solver import (
-    any_slides,
     COMBINED,
-    prefer_sticking,
     solve_friction_space,
+    solve_redundant,
 )
 from rbd_ros.simulation.records.simulation_model import SimulationModel
 from rbd_ros.simulation.records.workspace import Workspace
@@ -201,14 +200,16 @@ def solve_problem(
     if n > FEW_CONTACTS and not model.scene.has_nonlinear_springs:
         if scene.label[node_of_contact(model.scene, contacts, scene.listed[0])] > 0:
             limit = min(limit, FEW_ITERATIONS)
-    solved: bool = solve_friction_space(space, COMBINED, limit, tolerance)
-    # 4. Without a solution, the best iterate is scaled so that it adds no energy. With more rows
-    # than DoFs forces are not unique: the smallest ones stick where possible.
+    # With more rows than DoFs forces are not unique: the smallest ones stick where possible.
+    solved: bool
+    if 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
+        solved = solve_redundant(space, limit, tolerance)
+    else:
+        solved = solve_friction_space(space, COMBINED, limit, tolerance)
+    # 4. Without a solution, the best iterate is scaled so that it adds no energy.
     if not solved:
         solved = space.report[RESIDUAL] <= ROUGH
         energy_line_search(space)
-    elif any_slides(space) and 3 * n > island_dofs(model, contacts, scene.listed[0], scene):
-        prefer_sticking(space, COMBINED, model.scene.iterations, tolerance)
     # 5. Back to N s, for the next warm start.
     take_forces(contact_state, scene, n, m)
     for k in range(count):

@@ -156,13 +156,15 @@ def test_a_search_does_not_let_the_equations_grow():
     assert lengths == {0.0, *(0.5**k for k in range(HALVES + 1))}
 
 
-def test_contacts_that_yield_share_a_load():
+@pytest.mark.parametrize('center', [0.0, 0.3])
+def test_contacts_that_yield_share_a_load(center):
     """Of redundant ones with a compliance each, forces are unique: those of the law with it."""
     problem, _ = box_on_plane(8)
     give = 1e-3
     space, _ = space_of(problem)
     rng = np.random.default_rng(4)
-    expected = np.linalg.solve(space.A + give * np.eye(24), -space.b)
+    space.center[:] = center * np.tile([1.0, 0.1, 0.1], 8)
+    expected = np.linalg.solve(space.A + give * np.eye(24), give * space.center - space.b)
     for _ in range(5):
         space.x[:] = np.abs(rng.normal(size=24))
         assert newton(space, give, 50, 0.0)

@@ -15,7 +15,7 @@ from support.scene_laws import Step
 from support.simulated_robots import collision, joint, link, robot as chain
 
 from rbd_ros.constraints.solvers import friction_body_sweeps as friction_bodies
-from rbd_ros.simulation.scene import impacts, island, matrix_free_islands, scene_step as step
+from rbd_ros.simulation.scene import island, matrix_free_islands, scene_step as step
 from rbd_ros.simulation.scene.contact_problem import FRICTION, LOWER_LIMIT, UPPER_LIMIT
 from rbd_ros.simulation.scene.friction_moments import begin_friction_moments
 from rbd_ros.simulation.scene.warm_start import begin_row
@@ -68,10 +68,13 @@ def efforts(monkeypatch):
             found.append(0.0)
         return kept, unit
 
-    def solve_space(space, method, limit, tolerance):
-        solved = impacts.solve_friction_space(space, method, limit, tolerance)
-        found.append(space.report[3:5].sum())
-        return solved
+    def counted(solve):
+        def solve_space(space, *arguments):
+            solved = solve(space, *arguments)
+            found.append(space.report[3:5].sum())
+            return solved
+
+        return solve_space
 
     def solve_body_space(space, *arguments):
         solved = friction_bodies.solve_body_space(space, *arguments)
@@ -79,7 +82,8 @@ def efforts(monkeypatch):
         return solved
 
     monkeypatch.setattr(island, 'reuse_forces', keep)
-    monkeypatch.setattr(island, 'solve_friction_space', solve_space)
+    for name in ('solve_friction_space', 'solve_redundant'):
+        monkeypatch.setattr(island, name, counted(getattr(island, name)))
     monkeypatch.setattr(matrix_free_islands, 'solve_body_space', solve_body_space)
     return found
 
