@@ -49,7 +49,7 @@ CONTACTS, ROWS, MOMENTS = 0, 1, 2
 ALONE, FIRST, SECOND = 0, 1, 2
 
 #: Indices into `report`.
-RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, TOLERANCE = 0, 1, 2, 3, 4, 5
+RESIDUAL, FLOOR, BEST, SWEEPS, NEWTON_STEPS, TOLERANCE, RANK = 0, 1, 2, 3, 4, 5, 6
 
 #: A diagonal element below this fraction of the block's largest is a rounding error.
 IMMOVABLE = 1e-14
@@ -100,6 +100,7 @@ class FrictionSpace(NamedTuple):
     :param first: number of the first unknown of each contact among these; -1 if there is none
     :param factor: matrix of these, then its factors
     :param order: pivot rows of the factorization
+    :param root: B with A = B B^T, its first columns (friction_low_rank.py)
     :param step: right-hand side, then solution
     """
 
@@ -117,7 +118,7 @@ class FrictionSpace(NamedTuple):
     best: FloatArray = floats('N')
     center: FloatArray = floats('N')
     slip: FloatArray = floats('n')
-    report: FloatArray = floats(6)
+    report: FloatArray = floats(7)
     w: FloatArray = floats('N')
     rest: FloatArray = floats('N')
     change: FloatArray = floats('N')
@@ -128,6 +129,7 @@ class FrictionSpace(NamedTuple):
     first: IntArray = integers('n')
     factor: FloatArray = floats('N', 'N')
     order: IntArray = integers('N')
+    root: FloatArray = floats('N', 'N')
     step: FloatArray = floats('N')
 
 

@@ -143,6 +143,18 @@ OWN = {
         'test/constraints/solvers/test_friction_warm.py',
         'test/constraints/test_friction_solution.py',
     ),
+    'rbd_ros/constraints/solvers/friction_newton_step.py': (
+        'test/constraints/solvers/test_friction_newton.py',
+        'test/constraints/solvers/test_friction_low_rank.py',
+        'test/constraints/solvers/test_friction_moments.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_low_rank.py': (
+        'test/constraints/solvers/test_friction_low_rank.py',
+        'test/constraints/solvers/test_friction_load_sharing.py',
+    ),
+    'rbd_ros/constraints/solvers/friction_load_sharing.py': (
+        'test/constraints/solvers/test_friction_load_sharing.py',
+    ),
     'rbd_ros/constraints/solvers/friction_moment_solver.py': (
         'test/constraints/solvers/test_friction_moments.py',
     ),

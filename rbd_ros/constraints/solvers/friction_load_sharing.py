@@ -23,7 +23,9 @@ from rbd_ros.constraints.friction_space import (
     size_of,
     TOLERANCE,
 )
-from rbd_ros.constraints.solvers.friction_newton import clear, newton
+from rbd_ros.constraints.solvers.friction_low_rank import find_root
+from rbd_ros.constraints.solvers.friction_newton import newton
+from rbd_ros.constraints.solvers.friction_newton_step import clear
 
 #: Compliance by which redundant contacts share a load, relative to the bodies' mobility.
 COMPLIANCE = 1e-6
@@ -47,6 +49,7 @@ def share_load(space: FrictionSpace, limit: int) -> bool:
     :param limit: maximum number of sweeps and Newton steps together
     """
     n, tolerance = size_of(space), space.report[TOLERANCE]
+    find_root(space)
     clear(space.center, n)
     # Velocities do not tell how a load is shared, but for the compliance.
     space.report[TOLERANCE] = SAME * COMPLIANCE

@@ -19,7 +19,8 @@ from rbd_ros.constraints.friction_space import (
     TOLERANCE,
 )
 from rbd_ros.constraints.solvers.friction_load_sharing import share_load
-from rbd_ros.constraints.solvers.friction_newton import clear, FAR, newton
+from rbd_ros.constraints.solvers.friction_newton import FAR, newton
+from rbd_ros.constraints.solvers.friction_newton_step import clear
 from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 
 #: Newton's method, with sweeps where it stalls; sweeps alone.

@@ -15,12 +15,12 @@ from rbd_ros.constraints.friction_space import BEST, refresh, residual, TOLERANC
 from rbd_ros.constraints.solvers.friction_newton import (
     enter_unknowns,
     evaluate,
-    find_step,
     HALVES,
     newton,
     search,
     UNIT,
 )
+from rbd_ros.constraints.solvers.friction_newton_step import find_step
 
 
 def space_of(problem):
