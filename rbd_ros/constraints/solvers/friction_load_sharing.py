@@ -51,7 +51,7 @@ def share_load(space: FrictionSpace, limit: int) -> bool:
     n, tolerance = size_of(space), space.report[TOLERANCE]
     find_root(space)
     clear(space.center, n)
-    # Velocities do not tell how a load is shared, but for the compliance.
+    # An error of the forces changes velocities by the compliance alone.
     space.report[TOLERANCE] = SAME * COMPLIANCE
     found = newton(space, COMPLIANCE, iterations_left(space, SHARED_STEPS, limit), BOUND)
     space.report[TOLERANCE] = tolerance

@@ -138,12 +138,11 @@ def add_contact(
     i = 3 * c
     b, b_1, b_2 = space.root[i], space.root[i + 1], space.root[i + 2]
     f, f_1, f_2 = space.rest[i], space.rest[i + 1], space.rest[i + 2]
-    d_1, d_2, s = P[1, 0], P[2, 0], 0.0
-    if d_1 != 0.0 or d_2 != 0.0:
-        s = across_of(P[1, 1] + P[2, 2], t, added)
+    d_1, d_2 = P[1, 0], P[2, 0]
+    sliding, s = d_1 != 0.0 or d_2 != 0.0, across_of(P[1, 1] + P[2, 2], t, added)
     for a in range(rank):
         g, g_1, g_2 = inverse * b[a], inverse * b_1[a], inverse * b_2[a]
-        if d_1 != 0.0 or d_2 != 0.0:
+        if sliding:
             across = s * (d_2 * b_1[a] - d_1 * b_2[a])
             g, g_1, g_2 = g + d_1 * g_1 + d_2 * g_2, d_2 * across, -d_1 * across
         y[a] += f * g + f_1 * g_1 + f_2 * g_2
