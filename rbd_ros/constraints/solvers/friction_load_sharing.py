@@ -54,14 +54,14 @@ def share_load(space: FrictionSpace, limit: int) -> bool:
     # An error of the forces changes velocities by the compliance alone.
     space.report[TOLERANCE] = SAME * COMPLIANCE
     found = newton(space, COMPLIANCE, iterations_left(space, SHARED_STEPS, limit), BOUND)
-    space.report[TOLERANCE] = tolerance
     for _ in range(ROUNDS):
-        if not found:
-            return False
-        if is_solved(space):
-            return True
+        if not found or is_solved(space):
+            break
         for i in range(n):
             space.center[i] = space.x[i]
         found = newton(space, COMPLIANCE, iterations_left(space, ROUND_STEPS, limit), BOUND)
+    space.report[TOLERANCE] = tolerance
     solved: bool = is_solved(space)
-    return solved or newton(space, 0.0, iterations_left(space, LAST_STEPS, limit), 0.0)
+    if found and not solved:
+        solved = newton(space, 0.0, iterations_left(space, LAST_STEPS, limit), 0.0)
+    return solved

@@ -110,8 +110,15 @@ def solve_redundant(space: FrictionSpace, limit: int, tolerance: float) -> bool:
     if share_load(space, limit):
         return True
     # From there, without the best forces so far, which may be a dead end.
+    best, n = space.report[BEST], size_of(space)
+    for i in range(n):
+        space.center[i] = space.best[i]
     space.report[BEST] = math.inf
     solved: bool = search_solution(space, COMBINED, limit)
+    if not solved and best < space.report[BEST]:
+        for i in range(n):
+            space.x[i] = space.center[i]
+        solved = is_solved(space)
     return solved
 
 
