@@ -86,7 +86,7 @@ class FrictionSpace(NamedTuple):
     :param x: scaled forces: the start, then the result
     :param u: scaled velocities A x + b
     :param best: the best forces so far
-    :param center: forces from which compliance pulls away nothing (friction_newton.py)
+    :param center: forces at which compliance has no effect (friction_load_sharing.py)
     :param slip: sliding velocity per friction force of each contact, for the next sweep
     :param report: residual and other figures, see above
     :param w: unknown of each force in Newton's method (friction_newton.py)

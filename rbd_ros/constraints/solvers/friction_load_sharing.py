@@ -33,8 +33,7 @@ COMPLIANCE = 1e-6
 #: Error of forces that share a load.
 SAME = 1e-6
 
-#: Compliance of a step alone, per |f|: it bounds forces that this one does not (Yamashita and
-#: Fukushima 2001).
+#: Compliance of a step alone, per |f|, which keeps the step small (Yamashita and Fukushima 2001).
 BOUND = 1e-2
 
 #: Maximum number of Newton steps with this compliance, of rounds that remove it, of steps in each,
