@@ -13,6 +13,7 @@ import pytest
 from support import example_robots, outside
 from support.speed_benchmark import first_call, measurement, one_robot, text_table
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
+from support.waiting import CEILING
 
 from rbd_ros import Robot
 from rbd_ros.model import equivalent_model
@@ -242,7 +243,9 @@ def test_interpreted_functions_can_be_measured(arm):
         'RBD_ROS_COMPILER': 'off',
         'PYTHONPATH': os.pathsep.join(filter(None, (str(ROOT), os.environ.get('PYTHONPATH')))),
     }
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    done = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=CEILING
+    )
     assert done.returncode == 0, done.stderr
     assert 'interpreted' in done.stdout
 
@@ -341,7 +344,7 @@ def test_benchmark_names_skipped_parts(tmp_path):
         [sys.executable, '-c', code, str(ROOT / 'benchmark'), str(path)],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=CEILING,
     )
     assert done.returncode == 0, done.stderr
     assert 'skipped: example-robot-data is not installed' in done.stdout

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from support.urdf_text import chain, inertial, joint, LIMIT, link, robot
+from support.waiting import CEILING
 
 from rbd_ros import Robot
 from rbd_ros.cli.main import main
@@ -126,7 +127,7 @@ def test_the_command_runs_as_a_module_and_ends_quietly_when_its_reader_leaves(ar
         [sys.executable, '-m', 'rbd_ros.cli.main', 'info', arm],
         stdout=write,
         stderr=subprocess.PIPE,
-        timeout=60,
+        timeout=CEILING,
     )
     os.close(write)
     assert (done.returncode, done.stderr) == (0, b'')

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from support import example_robots, outside
 from support.urdf_text import INERTIA, joint, link, robot as urdf
+from support.waiting import CEILING
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.cli import simulate
@@ -131,10 +132,10 @@ def test_it_serves_until_it_is_interrupted():
     )
     try:
         url = process.stdout.readline().split()[0]
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=CEILING) as answer:
             assert b'six_axis_arm' in answer.read()
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=20)
+        _, complaints = process.communicate(timeout=CEILING)
         assert process.returncode == 130 and complaints == ''
     finally:
         process.kill()

@@ -13,6 +13,7 @@ import time
 import numpy as np
 import pytest
 from support import fresh_python, urdf_text
+from support.waiting import CEILING
 
 from rbd_ros import Robot
 from rbd_ros.compiler import cache
@@ -427,7 +428,7 @@ def test_processes_may_share_an_empty_cache(two_links, own_cache):
             env={**os.environ, 'PYTHONPATH': path}, stdout=subprocess.PIPE, text=True)
         for _ in range(5)
     ]  # fmt: skip
-    outputs = {worker.communicate(timeout=120)[0] for worker in workers}
+    outputs = {worker.communicate(timeout=CEILING)[0] for worker in workers}
     assert all(worker.returncode == 0 for worker in workers) and len(outputs) == 1
     assert len(list(own_cache.iterdir())) == len(all_entries(own_cache)) == 5
 

@@ -16,6 +16,7 @@ import pytest
 from support import outside
 from support.c_example import build_example, EXAMPLE
 from support.source_imports import ROOT
+from support.waiting import CEILING
 import yaml
 
 from rbd_ros.cli.main import main
@@ -358,7 +359,7 @@ def pair():
     """Yield an exchange of two joints, and the socket at its other end."""
     other = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     other.bind(('127.0.0.1', 0))
-    other.settimeout(30.0)
+    other.settimeout(CEILING)
     exchange = UdpExchange('127.0.0.1', other.getsockname()[1], 2)
     yield exchange, other
     exchange.close()
@@ -417,7 +418,7 @@ def test_a_program_that_returns_is_received(pair):
     assert exchange.silence() == f'no program listens at 127.0.0.1:{port}'
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
         again.bind(('127.0.0.1', port))
-        again.settimeout(30.0)
+        again.settimeout(CEILING)
         address = exchange._socket.getsockname()
         again.sendto(struct.pack('<4sHHQ2d', b'RBDA', 1, 2, 4, 1.0, 2.0), address)
         assert list(exchange.exchange(0, 30.0)) == [1.0, 2.0]
@@ -431,7 +432,7 @@ def test_a_rejection_of_the_packet_before_does_not_cost_the_next(pair):
     exchange._send()  # whose rejection is waiting now
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as again:
         again.bind(('127.0.0.1', port))
-        again.settimeout(30.0)
+        again.settimeout(CEILING)
         exchange._send()
         assert len(again.recv(200)) == 112
 

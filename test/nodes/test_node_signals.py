@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 from support import outside
 from support.fresh_python import python_path
-from support.waiting import until
+from support.waiting import CEILING, until
 
 outside.load('rclpy')
 
@@ -190,7 +190,7 @@ def test_an_object_half_made_at_a_signal_prints_nothing(ros):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=60.0,
+        timeout=CEILING,
     )
     assert done.returncode == 0, done.stdout
     assert 'Exception ignored' not in done.stdout and 'Traceback' not in done.stdout
@@ -258,7 +258,7 @@ def test_a_program_that_catches_the_signal_ends_nonetheless(ros, caught, code):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=50.0,
+        timeout=CEILING,
     )
     assert done.returncode == code, done.stdout
     # Where it was caught is printed.

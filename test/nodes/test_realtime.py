@@ -11,7 +11,7 @@ import time
 
 import pytest
 from support import outside
-from support.waiting import until
+from support.waiting import CEILING, until
 
 outside.load('rclpy')
 
@@ -326,7 +326,7 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
     finally:
         subscriber.close()
         go_on.release(10)
-        thread.join(5.0)
+        thread.join(CEILING)
         ros.node.destroy_subscription(subscriber.subscription)
 
 

@@ -11,6 +11,7 @@ import urllib.request
 import numpy as np
 import pytest
 from support import outside
+from support.waiting import CEILING
 
 outside.load('rclpy')
 
@@ -123,17 +124,17 @@ def test_the_command_serves_until_it_is_interrupted(ros, watch):
     )
     try:
         url = process.stdout.readline().split()[0]
-        with urllib.request.urlopen(url, timeout=10) as answer:
+        with urllib.request.urlopen(url, timeout=CEILING) as answer:
             assert b'"live": "watch"' in answer.read()
         states = ros.publisher(JointState, 'joint_states', reliable(1))
-        with urllib.request.urlopen(f'{url}events', timeout=10) as stream:
+        with urllib.request.urlopen(f'{url}events', timeout=CEILING) as stream:
             end, line = time.monotonic() + 60.0, b''
             while b'"message": ""' not in line:
                 assert time.monotonic() < end, line
                 states.publish(joint_state(['shoulder', 'elbow'], position=[0.3, 0.4]))
                 line = stream.readline()
         process.send_signal(signal.SIGINT)
-        _, complaints = process.communicate(timeout=20)
+        _, complaints = process.communicate(timeout=CEILING)
         assert process.returncode == 130 and complaints == ''
     finally:
         process.kill()

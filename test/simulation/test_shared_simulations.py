@@ -23,6 +23,7 @@ BEGIN = """
 import faulthandler, sys, threading
 import numpy as np
 from support.simulated_robots import turntable
+from support.waiting import CEILING
 from rbd_ros import Simulator
 faulthandler.enable()
 sys.setswitchinterval(1e-5)
@@ -47,7 +48,7 @@ def together(*jobs):
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(200.0)
+        thread.join(CEILING)
     assert not failures, failures
     assert not any(thread.is_alive() for thread in threads)
 

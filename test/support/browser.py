@@ -11,7 +11,7 @@ import select
 import shutil
 import subprocess
 
-from support.waiting import until
+from support.waiting import CEILING, until
 
 NAMES = ('chromium', 'chromium-browser', 'google-chrome')
 FLAGS = (
@@ -151,7 +151,7 @@ class Browser:
 
     def _next(self):
         while b'\0' not in self._rest:
-            ready, _, _ = select.select([self._read], [], [], 60.0)
+            ready, _, _ = select.select([self._read], [], [], CEILING)
             assert ready, 'the browser does not answer'
             data = os.read(self._read, 1 << 20)
             assert data, 'the browser has ended'

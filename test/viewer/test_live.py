@@ -9,6 +9,7 @@ import time
 
 import numpy as np
 import pytest
+from support.waiting import CEILING
 
 from rbd_ros import Robot, Simulator
 from rbd_ros.lookup.resources import resource_path
@@ -26,7 +27,7 @@ def page():
 def ask(page, method, path, body=None, **headers):
     """Return the status and body of an answer."""
     port = int(page.url.rstrip('/').rpartition(':')[2])
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=CEILING)
     given = {'Host': f'localhost:{port}', 'Content-Type': 'application/json'}
     given.update({name.replace('_', '-'): value for name, value in headers.items()})
     connection.request(method, path, body, given)
@@ -48,7 +49,7 @@ def test_it_serves_its_page_and_takes_requests(page):
 def test_the_head_is_that_of_the_page_and_differs_for_another_one(page):
     def head(of, path='/', **headers):
         port = int(of.url.rstrip('/').rpartition(':')[2])
-        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+        connection = http.client.HTTPConnection('127.0.0.1', port, timeout=CEILING)
         connection.request('HEAD', path, headers={'Host': f'localhost:{port}', **headers})
         answer = connection.getresponse()
         body = answer.read()
@@ -99,7 +100,7 @@ def test_another_host_needs_the_token():
         assert name == socket.gethostname() and len(token) > 20
 
         def status(method, path, **headers):
-            connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=10)
+            connection = http.client.HTTPConnection('127.0.0.1', int(port), timeout=CEILING)
             given = {'Content-Type': 'application/json', 'Host': f'robot:{port}', **headers}
             connection.request(method, path, 'null' if method == 'POST' else None, given)
             found = connection.getresponse().status
@@ -132,7 +133,7 @@ def test_orders_beyond_measure_are_rejected(page):
 
 def test_states_arrive_and_the_end_ends_the_stream(page):
     port = int(page.url.rstrip('/').rpartition(':')[2])
-    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=10)
+    connection = http.client.HTTPConnection('127.0.0.1', port, timeout=CEILING)
     page.publish({'time': 1.5})
     connection.request('GET', '/events', headers={'Host': f'localhost:{port}'})
     stream = connection.getresponse()

@@ -268,7 +268,7 @@ def test_methods_work_in_a_pool_of_processes(two_links, tmp_path):
         'import subprocess, sys; '
         f'sys.exit(subprocess.call([sys.executable, {str(program)!r}, *sys.argv[1:]]))'
     )
-    fresh_python.run(run, two_links, timeout=120)
+    fresh_python.run(run, two_links)
 
 
 def test_a_refined_method_of_a_subclass_is_not_bypassed(two_links, q):

@@ -7,6 +7,7 @@ import subprocess
 import sys
 
 import pytest
+from support.waiting import CEILING
 
 from rbd_ros.compiler.runtime import native
 
@@ -75,7 +76,7 @@ def test_code_runs_far_from_its_constants_and_the_c_library(is_calling):
         input='\n'.join(lines),
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=CEILING,
     )
     assert done.returncode == 0, done.stderr
     expected = math.prod([0.5, *FACTORS[:399]])

@@ -162,4 +162,4 @@ sys.exit(os.waitstatus_to_exitcode(status))
 
 @pytest.mark.skipif(not hasattr(__import__('os'), 'fork'), reason='no fork on this system')
 def test_a_forked_process_computes_and_compiles(two_links):
-    fresh_python.run(FORK, two_links, timeout=60)
+    fresh_python.run(FORK, two_links)
