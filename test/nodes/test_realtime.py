@@ -16,6 +16,7 @@ from support.waiting import CEILING, until
 outside.load('rclpy')
 
 from node_harness import joint_state, NodeProcess, TWO_LINK_ARM
+from rclpy.duration import Duration
 from safety_harness import gravity_of, POSE, states_at, TorqueRig
 from sensor_msgs.msg import JointState
 
@@ -318,7 +319,7 @@ def test_messages_that_come_while_one_is_in_use_are_counted(ros):
         until_used(4)
         publisher.publish(joint_state())
         publisher.publish(joint_state())
-        time.sleep(0.5)  # both come while the first is in use
+        assert publisher.wait_for_all_acked(Duration(seconds=CEILING))  # while one is in use
         for k in range(3):
             go_on.release()
             until_used(min(5 + k, 6))
