@@ -150,3 +150,10 @@ def solve_factorized(A: FloatArray, x: FloatArray, n: int) -> None:
         below, part = A[k], x[k]
         for j in simd_range(k):
             x[j] -= part * below[j]
+
+
+@compiled
+def clear(x: FloatArray, n: int) -> None:
+    """Set the first elements to zero."""
+    for i in range(n):
+        x[i] = 0.0

@@ -23,18 +23,18 @@ from rbd_ros.constraints.friction_space import (
     size_of,
     TOLERANCE,
 )
+from rbd_ros.constraints.solvers.dense import clear
 from rbd_ros.constraints.solvers.friction_low_rank import find_root
 from rbd_ros.constraints.solvers.friction_newton import newton
-from rbd_ros.constraints.solvers.friction_newton_step import clear
 
 #: Compliance by which redundant contacts share a load, relative to the bodies' mobility.
 COMPLIANCE = 1e-6
 
-#: Error of forces that share a load.
-SAME = 1e-6
+#: Accepted error of forces that share a load, scaled.
+FORCE_ERROR = 1e-6
 
 #: Compliance of a step alone, per |f|, which keeps the step small (Yamashita and Fukushima 2001).
-BOUND = 1e-2
+DAMPING = 1e-2
 
 #: Maximum number of Newton steps with this compliance, of rounds that remove it, of steps in each,
 #: and of steps without it for the last digits.
@@ -51,14 +51,14 @@ def share_load(space: FrictionSpace, limit: int) -> bool:
     find_root(space)
     clear(space.center, n)
     # An error of the forces changes velocities by the compliance alone.
-    space.report[TOLERANCE] = SAME * COMPLIANCE
-    found = newton(space, COMPLIANCE, iterations_left(space, SHARED_STEPS, limit), BOUND)
+    space.report[TOLERANCE] = FORCE_ERROR * COMPLIANCE
+    found = newton(space, COMPLIANCE, iterations_left(space, SHARED_STEPS, limit), DAMPING)
     for _ in range(ROUNDS):
         if not found or is_solved(space):
             break
         for i in range(n):
             space.center[i] = space.x[i]
-        found = newton(space, COMPLIANCE, iterations_left(space, ROUND_STEPS, limit), BOUND)
+        found = newton(space, COMPLIANCE, iterations_left(space, ROUND_STEPS, limit), DAMPING)
     space.report[TOLERANCE] = tolerance
     solved: bool = is_solved(space)
     if found and not solved:

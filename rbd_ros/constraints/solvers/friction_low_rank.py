@@ -22,20 +22,20 @@ from rbd_ros.compiler.loops import compiled, simd_range
 from rbd_ros.constraints.friction_space import (
     CONTACTS,
     FrictionSpace,
-    IMMOVABLE,
     MOMENTS,
     RANK,
     ROWS,
     size_of,
 )
 from rbd_ros.constraints.solvers.dense import (
+    clear,
     factorize,
     factorize_pivoted,
     product_of_parts,
     solve_factorized,
     solve_pivoted,
 )
-from rbd_ros.constraints.solvers.friction_newton_step import clear, find_derivatives
+from rbd_ros.constraints.solvers.friction_newton_step import find_derivatives, row_can_change
 
 #: Largest remaining diagonal element of A, of elements of at most one, that is a rounding error.
 NOTHING = 1e-13
@@ -105,14 +105,6 @@ def find_low_rank_step(space: FrictionSpace, t: float, added: float) -> None:
     for i in range(n):
         # dw = dx - dz / t, as in `find_step`.
         change[i] += (space.rest[i] - effect[i] - added * change[i]) / t
-
-
-@compiled
-def row_can_change(space: FrictionSpace, k: int) -> bool:
-    """Return whether the force of a row is between its bounds and moves anything."""
-    i = 3 * space.sizes[CONTACTS] + k
-    inside: bool = space.low[k] < space.w[i] < space.high[k] and space.A[i, i] > IMMOVABLE
-    return inside
 
 
 @compiled

@@ -77,7 +77,8 @@ def newton(space: FrictionSpace, compliance: float, limit: int, start: float) ->
     :param compliance: compliance of each force beyond `center`, by which redundant contacts share
         a load; zero for the problem itself
     :param limit: maximum number of steps
-    :param start: compliance of the first step per |f|; zero near a solution
+    :param start: compliance of the first step per |f|, and with `compliance` the maximum of each;
+        zero near a solution
     """
     t = UNIT
     enter_unknowns(space, t)

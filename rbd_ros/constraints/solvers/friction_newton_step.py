@@ -20,6 +20,7 @@ from rbd_ros.constraints.friction_space import (
     size_of,
 )
 from rbd_ros.constraints.solvers.dense import (
+    clear,
     factorize,
     factorize_pivoted,
     solve_factorized,
@@ -74,13 +75,6 @@ def find_step(space: FrictionSpace, t: float, added: float) -> None:
     for i in range(n):
         # f + A dx + added dx = dz, and dw = dx - dz / t: for all unknowns, open contacts included.
         change[i] += (space.rest[i] - effect[i] - added * change[i]) / t
-
-
-@compiled
-def clear(x: FloatArray, n: int) -> None:
-    """Set the first elements to zero."""
-    for i in range(n):
-        x[i] = 0.0
 
 
 @compiled
@@ -139,15 +133,22 @@ def list_unknowns(space: FrictionSpace) -> int:
                 space.unknown[count + r] = 3 * c + r
             count += 3
     for k in range(rows):
-        i = 3 * contacts + k
-        if space.low[k] < space.w[i] < space.high[k] and space.A[i, i] > IMMOVABLE:
-            space.unknown[count] = i
+        if row_can_change(space, k):
+            space.unknown[count] = 3 * contacts + k
             count += 1
     for k in range(space.sizes[MOMENTS]):
         if space.first[space.moment_contact[k]] >= 0:
             space.unknown[count] = 3 * contacts + rows + k
             count += 1
     return count
+
+
+@compiled
+def row_can_change(space: FrictionSpace, k: int) -> bool:
+    """Return whether the force of a row is between its bounds and moves anything."""
+    i = 3 * space.sizes[CONTACTS] + k
+    inside: bool = space.low[k] < space.w[i] < space.high[k] and space.A[i, i] > IMMOVABLE
+    return inside
 
 
 @compiled

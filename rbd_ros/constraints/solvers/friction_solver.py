@@ -18,9 +18,9 @@ from rbd_ros.constraints.friction_space import (
     size_of,
     TOLERANCE,
 )
+from rbd_ros.constraints.solvers.dense import clear
 from rbd_ros.constraints.solvers.friction_load_sharing import share_load
 from rbd_ros.constraints.solvers.friction_newton import FAR, newton
-from rbd_ros.constraints.solvers.friction_newton_step import clear
 from rbd_ros.constraints.solvers.friction_sweeps import sweep_until
 
 #: Newton's method, with sweeps where it stalls; sweeps alone.
@@ -109,7 +109,7 @@ def solve_redundant(space: FrictionSpace, limit: int, tolerance: float) -> bool:
                 return True
     if share_load(space, limit):
         return True
-    # From there, without the best forces so far, which may be a dead end.
+    # From there, without the best forces so far, which may be a dead end: `center` keeps them.
     best, n = space.report[BEST], size_of(space)
     for i in range(n):
         space.center[i] = space.best[i]
